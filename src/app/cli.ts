@@ -1,0 +1,171 @@
+/** Commands and options (design section 9). The work is in the command modules; heavy ones are loaded when they are called. */
+import { Command, CommanderError, Option } from 'commander';
+import { FORMATS } from './command-replay.ts';
+import { type Config, ConfigError, loadConfig, printConfig } from './config.ts';
+import { KEYS, type KeySpec } from './config-keys.ts';
+import { EXIT, RuntimeFailure } from './exit.ts';
+import { createLogger } from './log.ts';
+import { createOutput, type Output } from './output.ts';
+import { stopSignal } from './stop-signal.ts';
+import { VERSION } from './version.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+/** What a command does; the number is the exit code. */
+type Action = (output: Output, args: readonly string[], options: Options) => Promise<number> | number;
+
+const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const load = (options: Options, file = options.config as string | undefined): Config =>
+  loadConfig({ file, env: process.env, flags: options });
+
+/** Flags of the configuration keys, from their table. */
+function addConfigOptions(command: Command, only?: readonly (keyof typeof KEYS)[]): Command {
+  command.option('-c, --config <file>', 'configuration file (YAML)');
+  for (const [field, spec] of Object.entries<KeySpec>(KEYS)) {
+    if (spec.flag === undefined || (only !== undefined && !only.includes(field as keyof typeof KEYS))) continue;
+    const option = new Option(`${spec.flag} <${spec.type === 'enum' ? spec.values?.join('|') : spec.type}>`, spec.doc);
+    if (spec.type === 'paths') option.argParser(collect);
+    command.addOption(option);
+  }
+  return command;
+}
+
+function commands(program: Command, action: (run: Action) => (...args: unknown[]) => Promise<void>): void {
+  addConfigOptions(program.command('run'))
+    .description('follow event files and serve /metrics until SIGTERM')
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin run                                    # /var/run/tailfin/events/*.ndjson, metrics on port 19640',
+        "tailfin run --events './events/*.ndjson' --metrics-listen 127.0.0.1:9999",
+        'TAILFIN_EVENTS=/tmp/events.ndjson tailfin run --config tailfin.yaml',
+      ),
+    )
+    .action(
+      action(async (_output, _args, options) => {
+        const { run } = await import('./run.ts');
+        const config = load(options);
+        const log = createLogger(config.logLevel, (line) => process.stderr.write(line));
+        return run({ config, log, signal: stopSignal() });
+      }),
+    );
+
+  addConfigOptions(program.command('replay'), ['host', 'policyCutMid'])
+    .description('report over recorded event files, offline; at the end every window is closed')
+    .argument('<file...>', 'NDJSON event files, merged by time; - is stdin')
+    .addOption(new Option('-f, --format <format>', 'output format').choices([...FORMATS]).default('text'))
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin replay events.ndjson                   # a report to read',
+        'tailfin replay --format json *.ndjson | jq .   # one record a line: verdict, operation, finding',
+        'tailfin replay --format prom - < events.ndjson # the exposition text',
+      ),
+    )
+    .action(
+      action(async (output, files, options) => {
+        const { replayCommand } = await import('./command-replay.ts');
+        return replayCommand(files, options.format as (typeof FORMATS)[number], load(options), output);
+      }),
+    );
+
+  program
+    .command('demo')
+    .description('real MCP clients and servers with faults between them: what the error rate says, what it hides')
+    .option('--once', 'stop after the report; exit 1 if a signal is missing or a verdict is wrong')
+    .addHelpText('after', examples('tailfin demo', 'tailfin demo --once'))
+    .action(
+      action(async (_output, _args, options) => {
+        const { runDemo } = await import('../demo/demo.ts');
+        const { stdout, stderr } = process;
+        return runDemo({ once: options.once === true, signal: stopSignal(), stdout, stderr });
+      }),
+    );
+
+  program
+    .command('schema')
+    .description('print the JSON Schema of an event line')
+    .addHelpText('after', examples('tailfin schema > event.schema.json'))
+    .action(
+      action(async (output) => {
+        const { renderSchema } = await import('./schema-doc.ts');
+        output.write(renderSchema());
+        return EXIT.ok;
+      }),
+    );
+
+  const config = program.command('config').description('check or print the configuration');
+  config
+    .command('check')
+    .description('report every problem of a configuration file, with its line')
+    .argument('<file>')
+    .addHelpText('after', examples('tailfin config check tailfin.yaml'))
+    .action(
+      action((output, [file], options) => {
+        load(options, file);
+        output.write(`${file}: ok\n`);
+        return EXIT.ok;
+      }),
+    );
+  addConfigOptions(config.command('print'))
+    .description('print the effective configuration and where each value comes from')
+    .argument('[file]')
+    .addHelpText('after', examples('tailfin config print', 'TAILFIN_FROM=end tailfin config print tailfin.yaml'))
+    .action(
+      action((output, [file], options) => {
+        output.write(printConfig(load(options, file ?? (options.config as string | undefined))));
+        return EXIT.ok;
+      }),
+    );
+}
+
+/** Runs one command line; returns the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let code: number = EXIT.ok;
+  const output = createOutput(process.stdout);
+  const program = new Command('tailfin')
+    .description(
+      'Shows what the error rate of an MCP host hides: ambiguous closes, retries masked by endpoint rotation,\nparse failures that grow with response length.',
+    )
+    .version(VERSION, '-V, --version')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => output.write(text) })
+    .showHelpAfterError('(see tailfin --help)')
+    .addHelpText('after', examples('tailfin demo', 'tailfin replay events.ndjson', 'tailfin run --config tailfin.yaml'))
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 ok, 1 findings or a failed demo, 2 usage or configuration, 3 runtime failure.',
+    );
+  // Commander passes the arguments one by one, then the options, then the command.
+  commands(program, (run) => async (...given) => {
+    const options = given.at(-2) as Options;
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((arg) => arg !== undefined) as string[];
+    code = await run(output, args, options);
+  });
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((c) => c.commands)])
+    command.exitOverride();
+
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    code = report(error);
+  }
+  await output.settle();
+  return code;
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const say = (line: string) => process.stderr.write(`tailfin: ${line}\n`);
+  if (error instanceof ConfigError) {
+    for (const problem of error.problems) say(problem);
+    return EXIT.usage;
+  }
+  if (error instanceof RuntimeFailure) say(error.message);
+  else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return EXIT.failure;
+}

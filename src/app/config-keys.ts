@@ -1,0 +1,148 @@
+/**
+ * Every configuration key, as one table. The loader, `config print`, `docs/config.md`, the command line's flags and the type of
+ * `Config` all derive from it: a key that is not here does not exist, and a key that nothing uses must not be here.
+ */
+import { MAX_ID_BYTES } from '../core/model/fields.ts';
+
+export interface KeySpec {
+  /** Where it stands in the file; a dot is one level of nesting. */
+  readonly path: string;
+  /** string: text of at most 128 bytes; glob: one pattern over names; globs, paths: one pattern or a list of them. */
+  readonly type: 'string' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
+  /** The closed words of an enum. */
+  readonly values?: readonly string[];
+  /** As it would stand in the file. Without one the key is unset; an empty value is allowed only where it is the default. */
+  readonly default?: string | readonly string[];
+  readonly env?: string;
+  readonly flag?: string;
+  /** One sentence or two, with units where there are any. */
+  readonly doc: string;
+}
+
+export const KEYS = {
+  events: {
+    path: 'events',
+    type: 'paths',
+    default: ['/var/run/tailfin/events/*.ndjson'],
+    env: 'TAILFIN_EVENTS',
+    flag: '--events',
+    doc: 'Event files to follow: one glob over paths or a list of them. Files that appear later are picked up.',
+  },
+  from: {
+    path: 'from',
+    type: 'enum',
+    values: ['beginning', 'end'],
+    default: 'beginning',
+    env: 'TAILFIN_FROM',
+    flag: '--from',
+    doc: 'Where reading starts in the files that are there at start; files that appear later are read whole.',
+  },
+  host: {
+    path: 'host',
+    type: 'string',
+    default: '',
+    env: 'TAILFIN_HOST',
+    flag: '--host',
+    doc: 'Host of the events that name none, at most 128 bytes. Empty: the name of the source, `files`.',
+  },
+  metricsListen: {
+    path: 'metrics_listen',
+    type: 'listen',
+    default: '0.0.0.0:19640',
+    env: 'TAILFIN_METRICS_LISTEN',
+    flag: '--metrics-listen',
+    doc: 'Address and TCP port of `/metrics`, `/healthz` and `/readyz`. Port 0 takes any free port.',
+  },
+  logLevel: {
+    path: 'log_level',
+    type: 'enum',
+    values: ['debug', 'info', 'warn', 'error'],
+    default: 'info',
+    env: 'TAILFIN_LOG_LEVEL',
+    flag: '--log-level',
+    doc: 'The least severe log lines that are still written to stderr.',
+  },
+  policyCutMid: {
+    path: 'policy.cut_mid',
+    type: 'enum',
+    values: ['ambiguous', 'abandoned'],
+    default: 'ambiguous',
+    env: 'TAILFIN_POLICY_CUT_MID',
+    flag: '--policy-cut-mid',
+    doc: 'Verdict on a stream that ended cleanly in the middle of an SSE event or of its JSON, without any other proof.',
+  },
+} as const satisfies Record<string, KeySpec>;
+
+/** The keys below `servers.NAME`: what only the operator can state about one server. The file alone can set them. */
+export const SERVER_KEYS = {
+  match: {
+    path: 'match',
+    type: 'glob',
+    doc: 'Events whose `server` fits this glob belong to NAME, which becomes their `server` label. Unset: NAME itself, to the letter.',
+  },
+  endpoints: {
+    path: 'endpoints',
+    type: 'enum',
+    values: ['instance', 'virtual'],
+    doc: 'Does one host:port mean one instance, or may it hide many? Unset: an IP address is an instance, a DNS name is not.',
+  },
+  sentinel: {
+    path: 'sentinel',
+    type: 'enum',
+    values: ['mandated', 'optional'],
+    doc: 'Must every response stream end with its terminal message? Unset: as the server itself declares.',
+  },
+  selfDelimiting: {
+    path: 'self_delimiting',
+    type: 'boolean',
+    doc: 'Do the payloads prove their own completeness, as one JSON document does? Unset: as the server itself declares.',
+  },
+  sticky: {
+    path: 'sticky',
+    type: 'boolean',
+    doc: 'Are the requests of one session bound to one instance? Unset: as the server itself declares.',
+  },
+  readOnlyTools: {
+    path: 'read_only_tools',
+    type: 'globs',
+    default: [],
+    doc: 'Tools confirmed to be read-only, as globs: repeating them is safe. A mere annotation of the tool stays a hint.',
+  },
+} as const satisfies Record<string, KeySpec>;
+
+export interface ListenAddress {
+  /** Without the brackets of an IPv6 address. */
+  readonly host: string;
+  readonly port: number;
+}
+
+type Typed<S extends KeySpec> = S extends { readonly values: readonly (infer Word)[] }
+  ? Word
+  : S['type'] extends 'boolean'
+    ? boolean
+    : S['type'] extends 'listen'
+      ? ListenAddress
+      : S['type'] extends 'globs' | 'paths'
+        ? readonly string[]
+        : string;
+type ValueOf<S extends KeySpec> = 'default' extends keyof S ? Typed<S> : Typed<S> | undefined;
+
+/** Each key's value under the field name that `KEYS` gives it, which is also commander's name of the flag. */
+type Settings = { readonly [K in keyof typeof KEYS]: ValueOf<(typeof KEYS)[K]> };
+type ServerSettings = { readonly [K in keyof typeof SERVER_KEYS]: ValueOf<(typeof SERVER_KEYS)[K]> };
+
+export type ServerConfig = { readonly name: string } & ServerSettings;
+
+export interface Config extends Settings {
+  /** In the order of the file, which decides between globs. */
+  readonly servers: readonly ServerConfig[];
+  /** Where each value comes from, by its path (`policy.cut_mid`, `servers.NAME.match`): `default`, `file tailfin.yaml:3` ... */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+/** `servers.NAME.key` as messages and origins write it: a NAME with dots or the like stands in quotes. */
+export function serverPath(name: string, key?: string): string {
+  const short = name.length > MAX_ID_BYTES ? `${name.slice(0, 64)}...` : name;
+  const plain = /^[\w-]+$/.test(short) ? short : JSON.stringify(short);
+  return key === undefined ? `servers.${plain}` : `servers.${plain}.${key}`;
+}

@@ -1,0 +1,120 @@
+/**
+ * From a raw value (of the file, of a default, of an environment variable or flag) to a typed one, for every type that the
+ * table of keys knows. Says what was expected and what was found; where it was found is the caller's to add.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import { MAX_ID_BYTES } from '../core/model/fields.ts';
+import type { KeySpec, ListenAddress } from './config-keys.ts';
+import { nameGlobFault, pathGlobFault } from './name-glob.ts';
+import { nearest } from './nearest.ts';
+
+/** `item` is the position in a list when one of its values is to blame. */
+export type Complain = (text: string, item?: number) => void;
+
+/** Complains and returns undefined for a value that does not fit. */
+export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unknown {
+  switch (spec.type) {
+    case 'boolean':
+      return typeof raw === 'boolean' ? raw : complain(`expected true or false, found ${describe(raw)}`);
+    case 'enum':
+      return parseWord(spec.values ?? [], raw, complain);
+    case 'listen':
+      return parseListen(raw, complain);
+    case 'globs':
+    case 'paths':
+      return parseGlobs(spec, raw, complain);
+    case 'glob':
+      return parseGlob(spec, raw, complain);
+    case 'string':
+      if (raw === '' && spec.default === '') return raw;
+      return isText(raw, 'text', complain) ? parseName(raw, complain) : undefined;
+  }
+}
+
+/** A text from the environment or a flag as the raw value that the file would have held. */
+export function rawFromText(spec: KeySpec, text: string | readonly string[]): unknown {
+  if (spec.type === 'globs' || spec.type === 'paths') return [text].flat().flatMap(splitList);
+  const last = typeof text === 'string' ? text : text.at(-1);
+  return spec.type === 'boolean' && (last === 'true' || last === 'false') ? last === 'true' : last;
+}
+
+/** Host and server names: they are ids of events, so a longer one could never match. */
+export function parseName(text: string, complain: Complain): string | undefined {
+  if (text === '') complain('must not be empty');
+  else if (Buffer.byteLength(text) > MAX_ID_BYTES) complain(`longer than ${MAX_ID_BYTES} bytes`);
+  else return text;
+  return undefined;
+}
+
+/** What a person would call the value, short enough for one line. */
+export function describe(raw: unknown): string {
+  if (raw === null || raw === undefined) return 'nothing';
+  if (typeof raw === 'string') return quote(raw);
+  if (Array.isArray(raw)) return 'a list';
+  return typeof raw === 'object' ? 'a map' : `the ${typeof raw} ${String(raw)}`;
+}
+
+/** JSON quoting keeps control characters and line ends of a hostile value out of the message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text);
+}
+
+function isText(raw: unknown, what: string, complain: Complain, item?: number): raw is string {
+  if (typeof raw === 'string' && raw !== '') return true;
+  const hint = typeof raw === 'number' || typeof raw === 'boolean' ? ' (put it in quotes)' : '';
+  complain(raw === '' ? 'must not be empty' : `expected ${what}, found ${describe(raw)}${hint}`, item);
+  return false;
+}
+
+function parseWord(words: readonly string[], raw: unknown, complain: Complain): string | undefined {
+  if (typeof raw === 'string' && words.includes(raw)) return raw;
+  const meant = typeof raw === 'string' ? nearest(raw, words) : undefined;
+  const all = words.map((word) => `"${word}"`);
+  const expected = `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
+  complain(`expected ${expected}, found ${describe(raw)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
+  return undefined;
+}
+
+function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: number): string | undefined {
+  if (!isText(raw, 'a glob', complain, item)) return undefined;
+  const fault = spec.type === 'paths' ? pathGlobFault(raw) : nameGlobFault(raw);
+  if (fault === undefined) return raw;
+  complain(`${quote(raw)} is not a valid glob: ${fault}`, item);
+  return undefined;
+}
+
+function parseGlobs(spec: KeySpec, raw: unknown, complain: Complain): readonly string[] | undefined {
+  if (!Array.isArray(raw) && !isText(raw, 'a glob or a list of globs', complain)) return undefined;
+  const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  if (items.length === 0 && spec.default?.length !== 0) complain('expected at least one glob, found an empty list');
+  const globs = items.map((each, i) => parseGlob(spec, each, complain, Array.isArray(raw) ? i : undefined));
+  return globs.includes(undefined) ? undefined : (globs as string[]);
+}
+
+function parseListen(raw: unknown, complain: Complain): ListenAddress | undefined {
+  const parts = typeof raw === 'string' ? /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(raw) : null;
+  const [, ipv6, name] = parts ?? [];
+  const isName =
+    name !== undefined && /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(name) && (/[^\d.]/.test(name) || isIPv4(name));
+  if (parts === null || !(isName || (ipv6 !== undefined && isIPv6(ipv6)))) {
+    complain(`expected HOST:PORT such as 0.0.0.0:19640 or [::]:19640, found ${describe(raw)}`);
+    return undefined;
+  }
+  const port = Number(parts[3]);
+  if (port <= 65_535) return { host: ipv6 ?? name!, port };
+  complain(`port ${parts[3]!.slice(0, 20)} is not between 0 and 65535`);
+  return undefined;
+}
+
+/** Commas separate; a comma inside `{a,b}` belongs to its pattern. */
+function splitList(text: string): string[] {
+  const items = [''];
+  let depth = 0;
+  for (const char of text) {
+    if (char === '{') depth++;
+    if (char === '}') depth--;
+    if (char === ',' && depth <= 0) items.push('');
+    else items[items.length - 1] += char;
+  }
+  return items.map((item) => item.trim());
+}

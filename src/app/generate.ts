@@ -1,0 +1,36 @@
+/** `npm run generate`: writes what derives from the tables in the code. `-- --check`: compares, exits 1 on drift. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { renderConfigDoc } from './config-doc.ts';
+import { renderFindingsDoc, renderMetricsDoc } from './metrics-doc.ts';
+import { renderEventsDoc, renderSchema } from './schema-doc.ts';
+
+const GENERATED: Readonly<Record<string, () => string>> = {
+  'docs/event.schema.json': renderSchema,
+  'docs/events.md': renderEventsDoc,
+  'docs/metrics.md': renderMetricsDoc,
+  'docs/findings.md': renderFindingsDoc,
+  'docs/config.md': renderConfigDoc,
+};
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const check = process.argv.includes('--check');
+const current = (path: string): string => {
+  try {
+    return readFileSync(root + path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+for (const [path, render] of Object.entries(GENERATED)) {
+  const text = render();
+  if (text === current(path)) continue;
+  if (check) {
+    console.error(`${path} is out of date: run npm run generate`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(root + path, text);
+    console.log(`wrote ${path}`);
+  }
+}

@@ -1,0 +1,19 @@
+/** A call that may have changed something, and no evidence tells whether it did. */
+import { type DetectorSpec, stateless } from './detector.ts';
+
+export const uncertainWrite: DetectorSpec = {
+  rule: 'uncertain_write',
+  fires: 'the next action of an operation is `confirm_outcome`',
+  create: stateless((fact, emit) => {
+    if (fact.is !== 'operation' || fact.nextAction !== 'confirm_outcome') return;
+    const { operation, result, hint, ts } = fact;
+    emit({
+      is: 'finding',
+      rule: 'uncertain_write',
+      server: operation.server,
+      exchange: operation.attempts.at(-1)?.exchange ?? null,
+      ts,
+      evidence: { result, hint, attempts: operation.attempts.length, method: operation.method },
+    });
+  }),
+};

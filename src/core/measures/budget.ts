@@ -1,0 +1,36 @@
+/** Budgets of label values that come from outside: the first N keep their name, the rest is `_other`, counted. */
+import { LIMITS } from '../model/limits.ts';
+import type { Cells } from './cells.ts';
+import { OTHER } from './domains.ts';
+
+export interface LabelBudget {
+  server(name: string): string;
+  endpoint(server: string, name: string | null): string;
+}
+
+export function createLabelBudget(cells: Cells): LabelBudget {
+  const servers = new Map<string, Set<string>>();
+  return {
+    server(name) {
+      if (servers.has(name)) return name;
+      if (servers.size < LIMITS.servers) {
+        servers.set(name, new Set());
+        return name;
+      }
+      cells.add('label_overflow', 1, ['server']);
+      return OTHER;
+    },
+    endpoint(server, name) {
+      if (name === null) return 'unknown';
+      const endpoints = servers.get(server);
+      // Servers past the budget share one set of endpoints of one: their endpoints say nothing any more.
+      if (endpoints?.has(name)) return name;
+      if (endpoints !== undefined && endpoints.size < LIMITS.endpointsPerServer) {
+        endpoints.add(name);
+        return name;
+      }
+      cells.add('label_overflow', 1, ['endpoint']);
+      return OTHER;
+    },
+  };
+}

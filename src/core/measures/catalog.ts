@@ -1,0 +1,358 @@
+/**
+ * Every metric Tailfin exposes: one table from which the registry, the types of `cells.add`, docs/metrics.md, zero values and
+ * (later) dashboards derive. Names are the contract (design section 7): add rows, never rename without a [CHANGE] in the CHANGELOG.
+ */
+import { RULES } from '../detectors/rules.ts';
+import { REJECTIONS } from '../model/event.ts';
+import { EVENT_TYPES } from '../model/fields.ts';
+import {
+  EDGE_ENDPOINTS,
+  EDGE_OUTCOMES,
+  ERROR_TYPES,
+  FAILURE_CLASSES,
+  HINTS,
+  NEXT_ACTIONS,
+  RESULTS,
+  SAFETIES,
+} from '../model/operation.ts';
+import { CAUSES, CUTS, OUTCOMES, REGIMES, REQUEST_STATES, SIDES, STAGES, STREAMS } from '../model/verdict.ts';
+import { METHODS } from '../protocol/methods.ts';
+import { VERSIONS } from '../protocol/revisions.ts';
+import { MEANINGS } from '../protocol/status.ts';
+import { type Domain, ENDPOINT, NAME, SERVER, SIZE_CLASSES } from './domains.ts';
+
+export interface MetricSpec {
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly unit: 'exchanges' | 'operations' | 'bytes' | 'seconds' | 'events' | 'entries' | 'samples' | 'none';
+  readonly help: string;
+  /** Label names and domains, in the order in which `cells.add` takes the values. */
+  readonly labels: readonly (readonly [name: string, domain: Domain])[];
+  /** Upper bounds of a histogram's buckets. */
+  readonly buckets?: readonly number[];
+  /** The dashboard that shows it. */
+  readonly board: 'hidden' | 'streams' | 'retries' | 'parsing' | 'protocol' | 'tailfin';
+}
+
+const server = ['server', SERVER] as const;
+const version = ['protocol_version', VERSIONS] as const;
+const of = ['of', ['arguments', 'result', 'message']] as const;
+const size = ['size_class', SIZE_CLASSES] as const;
+const outcome = ['outcome', OUTCOMES] as const;
+const source = ['source', NAME] as const;
+const LATE =
+  'Counted when nothing can change it any more: 30 s after delivery, 600 s after a failure (late settle and parse lines, retries).';
+
+/** OTel semantic conventions, mcp.client.operation.duration. */
+const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
+const BYTE_BUCKETS = [1024, 4096, 8192, 16384, 32768, 65536, 131072, 1048576, 8388608] as const;
+
+export const CATALOG = {
+  stream_closes: {
+    name: 'tailfin_stream_closes_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A suspended stream is counted when it is resolved (up to 60 s later).',
+    labels: [server, version, ['stream', STREAMS], outcome, ['regime', REGIMES], ['cause', CAUSES], ['cut', CUTS]],
+    board: 'streams',
+  },
+  exchange_failures: {
+    name: 'tailfin_exchange_failures_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Abandoned exchanges by the stage they had reached, with or without a response head.',
+    labels: [server, version, ['stage', STAGES], ['by', SIDES], ['request', REQUEST_STATES]],
+    board: 'streams',
+  },
+  operations: {
+    name: 'tailfin_operations_total',
+    kind: 'counter',
+    unit: 'operations',
+    help: `JSON-RPC requests as the host meant them, whatever number of attempts they took. ${LATE}`,
+    labels: [server, version, ['method', METHODS], ['result', RESULTS]],
+    board: 'hidden',
+  },
+  retries: {
+    name: 'tailfin_retries_total',
+    kind: 'counter',
+    unit: 'operations',
+    help: `Retries: one per failed attempt that was followed by another. ${LATE}`,
+    labels: [
+      server,
+      version,
+      ['after', FAILURE_CLASSES],
+      ['endpoint', EDGE_ENDPOINTS],
+      ['outcome', EDGE_OUTCOMES],
+      ['safety', SAFETIES],
+    ],
+    board: 'retries',
+  },
+  next_actions: {
+    name: 'tailfin_next_actions_total',
+    kind: 'counter',
+    unit: 'operations',
+    help: `What the evidence allows next, once per operation that was retried or ended undelivered. ${LATE}`,
+    labels: [server, version, ['next_action', NEXT_ACTIONS]],
+    board: 'retries',
+  },
+  uncertain_writes: {
+    name: 'tailfin_uncertain_writes_total',
+    kind: 'counter',
+    unit: 'operations',
+    help: `Operations that may have changed something without proof of their outcome. hint="declared": the tool only claims to be read-only or idempotent. ${LATE}`,
+    labels: [server, version, ['hint', HINTS]],
+    board: 'hidden',
+  },
+  parse_attempts: {
+    name: 'tailfin_parse_attempts_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Payloads that the host parsed, by result and by size class of the full length where known, else of the bytes given.',
+    labels: [server, of, ['result', ['ok', 'cut', 'malformed']], size],
+    board: 'parsing',
+  },
+  parse_bytes: {
+    name: 'tailfin_parse_bytes_total',
+    kind: 'counter',
+    unit: 'bytes',
+    help: 'Bytes given to parsers.',
+    labels: [server, of, ['result', ['ok', 'cut', 'malformed']]],
+    board: 'parsing',
+  },
+  trend_samples: {
+    name: 'tailfin_length_trend_samples_total',
+    kind: 'counter',
+    unit: 'samples',
+    help: `Parse attempts of known full length: with the two sums beside it they give Pearson's r between log2(length) and failure, across pods. ${LATE}`,
+    labels: [server, of, ['result', ['ok', 'failed']]],
+    board: 'parsing',
+  },
+  trend_log2: {
+    name: 'tailfin_length_trend_log2_bytes_total',
+    kind: 'counter',
+    unit: 'none',
+    help: 'Sum of log2(full length in bytes) over the samples.',
+    labels: [server, of, ['result', ['ok', 'failed']]],
+    board: 'parsing',
+  },
+  trend_log2_squared: {
+    name: 'tailfin_length_trend_log2_bytes_squared_total',
+    kind: 'counter',
+    unit: 'none',
+    help: 'Sum of log2(full length in bytes) squared over the samples.',
+    labels: [server, of, ['result', ['ok', 'failed']]],
+    board: 'parsing',
+  },
+  trend_unknown: {
+    name: 'tailfin_length_trend_unknown_total',
+    kind: 'counter',
+    unit: 'samples',
+    help: `Parse failures whose full length never became known: they are no samples of the trend. ${LATE}`,
+    labels: [server, of],
+    board: 'parsing',
+  },
+  status_meaning: {
+    name: 'tailfin_status_meaning_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Answers other than a plain 2xx, by what they mean in their protocol revision.',
+    labels: [server, version, ['status', NAME], ['meaning', MEANINGS]],
+    board: 'protocol',
+  },
+  findings: {
+    name: 'tailfin_findings_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Findings by rule (docs/findings).',
+    labels: [server, ['rule', RULES]],
+    board: 'protocol',
+  },
+  undelivered: {
+    name: 'tailfin_undelivered_total',
+    kind: 'counter',
+    unit: 'operations',
+    help: 'Operations whose caller was never told, or was told the wrong thing.',
+    labels: [server, ['signal', ['silent_hang', 'misattributed_timeout', 'never_answered', 'discarded_response']]],
+    board: 'hidden',
+  },
+  collateral_failures: {
+    name: 'tailfin_collateral_failures_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Calls that failed because another call of the same client broke.',
+    labels: [server, ['kind', ['sibling', 'closed_client']]],
+    board: 'hidden',
+  },
+  endpoint_closes: {
+    name: 'tailfin_endpoint_closes_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Judged exchanges by the endpoint that served them, with or without a response head.',
+    labels: [server, ['endpoint', ENDPOINT], outcome],
+    board: 'streams',
+  },
+  exchanges_expired: {
+    name: 'tailfin_exchanges_expired_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: 'Exchanges that never closed: no verdict. ttl: 15 min (listen and standalone 24 h); writer_gone: their writer started afresh.',
+    labels: [server, ['reason', ['ttl', 'writer_gone']]],
+    board: 'tailfin',
+  },
+  whatif_sentinel: {
+    name: 'tailfin_whatif_sentinel_total',
+    kind: 'counter',
+    unit: 'exchanges',
+    help: `Ambiguous closes without evidence, had the server been held to a terminal message: those later shown to be complete would have been rejected. ${LATE}`,
+    labels: [server, ['result', ['would_reject_complete', 'would_resolve']], size],
+    board: 'protocol',
+  },
+  stream_regime: {
+    name: 'tailfin_stream_regime',
+    kind: 'gauge',
+    unit: 'none',
+    help: 'Regime of a server with a known contract: A terminal message mandated, B self-delimiting, C neither (a configuration error to fix before it fails).',
+    labels: [server, ['regime', ['A', 'B', 'C']]],
+    board: 'hidden',
+  },
+  stream_bytes: {
+    name: 'tailfin_stream_bytes',
+    kind: 'histogram',
+    unit: 'bytes',
+    help: 'Body bytes of ended streams, by outcome.',
+    labels: [server, outcome],
+    buckets: BYTE_BUCKETS,
+    board: 'streams',
+  },
+  streams_open: {
+    name: 'tailfin_streams_open',
+    kind: 'gauge',
+    unit: 'exchanges',
+    help: 'Exchanges with an open line and no close line yet.',
+    labels: [server, ['stream', STREAMS]],
+    board: 'streams',
+  },
+  operation_duration: {
+    name: 'mcp_client_operation_duration_seconds',
+    kind: 'histogram',
+    unit: 'seconds',
+    help: `Duration of operations from the first open to the end (OpenTelemetry MCP conventions). error_type is empty when fine. ${LATE}`,
+    labels: [['mcp_method_name', METHODS], ['mcp_protocol_version', VERSIONS], ['error_type', ERROR_TYPES], server],
+    buckets: DURATION_BUCKETS,
+    board: 'hidden',
+  },
+  events: {
+    name: 'tailfin_events_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Accepted lines.',
+    labels: [source, ['type', Object.keys(EVENT_TYPES) as (keyof typeof EVENT_TYPES)[]]],
+    board: 'tailfin',
+  },
+  events_rejected: {
+    name: 'tailfin_events_rejected_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Lines that were not accepted, by reason.',
+    labels: [source, ['reason', REJECTIONS]],
+    board: 'tailfin',
+  },
+  events_late: {
+    name: 'tailfin_events_late_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Accepted lines for an exchange that had been judged or given up: counted, nothing else.',
+    labels: [source],
+    board: 'tailfin',
+  },
+  events_invalid_utf8: {
+    name: 'tailfin_events_invalid_utf8_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Lines with bytes that are no UTF-8 (read as U+FFFD).',
+    labels: [source],
+    board: 'tailfin',
+  },
+  events_missing: {
+    name: 'tailfin_events_missing_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Events that were written and never arrived: holes in seq (after 30 s) and what writers say they dropped.',
+    labels: [source],
+    board: 'tailfin',
+  },
+  source_up: {
+    name: 'tailfin_source_up',
+    kind: 'gauge',
+    unit: 'none',
+    help: '1 while everything the source should read can be read.',
+    labels: [source],
+    board: 'tailfin',
+  },
+  source_faults: {
+    name: 'tailfin_source_faults_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Times that something became unreadable (one for each file and reason; it is tried again for ever).',
+    labels: [source],
+    board: 'tailfin',
+  },
+  source_lag_bytes: {
+    name: 'tailfin_source_lag_bytes',
+    kind: 'gauge',
+    unit: 'bytes',
+    help: 'Bytes that the source has not read yet.',
+    labels: [source],
+    board: 'tailfin',
+  },
+  source_lag_seconds: {
+    name: 'tailfin_source_lag_seconds',
+    kind: 'gauge',
+    unit: 'seconds',
+    help: 'Age of the newest event read while bytes are unread, else 0.',
+    labels: [source],
+    board: 'tailfin',
+  },
+  state_entries: {
+    name: 'tailfin_state_entries',
+    kind: 'gauge',
+    unit: 'entries',
+    help: 'Entries held per store.',
+    labels: [['store', NAME]],
+    board: 'tailfin',
+  },
+  state_evictions: {
+    name: 'tailfin_state_evictions_total',
+    kind: 'counter',
+    unit: 'entries',
+    help: 'Entries that a full store gave up: totals may be short from here on.',
+    labels: [['store', NAME]],
+    board: 'tailfin',
+  },
+  label_overflow: {
+    name: 'tailfin_label_overflow_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Samples whose label value became _other because its budget is spent.',
+    labels: [['label', ['server', 'endpoint', 'series']]],
+    board: 'tailfin',
+  },
+  build_info: {
+    name: 'tailfin_build_info',
+    kind: 'gauge',
+    unit: 'none',
+    help: 'Always 1; the version that runs.',
+    labels: [
+      ['version', NAME],
+      ['node', NAME],
+    ],
+    board: 'tailfin',
+  },
+} as const satisfies Record<string, MetricSpec>;
+
+export type MetricKey = keyof typeof CATALOG;
+
+type ValueOf<D> = D extends readonly (infer W)[] ? W : string;
+type Values<L extends readonly (readonly [string, Domain])[]> = { readonly [I in keyof L]: ValueOf<L[I][1]> };
+/** Label values of a metric, in catalog order: a value outside a closed set is a compile error. */
+export type LabelValues<K extends MetricKey> = Values<(typeof CATALOG)[K]['labels']>;

@@ -1,0 +1,138 @@
+/** Facts to numbers: which metric each fact moves. Nothing is decided here. */
+import { DETECTORS } from '../detectors/index.ts';
+import type { Contract } from '../model/exchange.ts';
+import type { Fact, TrendFact, VerdictFact } from '../model/facts.ts';
+import { type OperationFact, RESULTS } from '../model/operation.ts';
+import { CUTS } from '../model/verdict.ts';
+import { CALL, methodLabel } from '../protocol/methods.ts';
+import type { Version } from '../protocol/revisions.ts';
+import { statusMeaning } from '../protocol/status.ts';
+import { createLabelBudget } from './budget.ts';
+import type { Cells } from './cells.ts';
+import { sizeClass } from './domains.ts';
+
+export interface Measure {
+  (fact: Fact): void;
+  /** The label of a server, within its budget. */
+  serverLabel(name: string): string;
+}
+
+export function createMeasure(cells: Cells): Measure {
+  const budget = createLabelBudget(cells);
+  const seen = new Map<string, Set<Version>>();
+
+  /** Series that alerts ask for exist at 0 before anything happens, so that `increase()` sees the first event. */
+  const greet = (server: string, version: Version): void => {
+    let versions = seen.get(server);
+    if (versions === undefined) {
+      versions = new Set();
+      seen.set(server, versions);
+      for (const { rule } of DETECTORS) cells.touch('findings', [server, rule]);
+    }
+    if (versions.has(version)) return;
+    versions.add(version);
+    for (const cut of CUTS)
+      cells.touch('stream_closes', [server, version, 'response', 'ambiguous', 'C', 'no_evidence', cut]);
+    for (const result of RESULTS) cells.touch('operations', [server, version, CALL, result]);
+    for (const hint of ['none', 'declared'] as const) cells.touch('uncertain_writes', [server, version, hint]);
+  };
+
+  const onVerdict = ({ exchange, kind, verdict }: VerdictFact): void => {
+    const server = budget.server(exchange.server);
+    const { version } = exchange;
+    const meaning = statusMeaning(exchange);
+    if (meaning !== null)
+      cells.add('status_meaning', 1, [server, version, statusLabel(exchange.fields.status), meaning]);
+    if (verdict === null || kind === 'none' || kind === 'resume') return;
+    const { outcome, regime, cause, cut } = verdict;
+    if (verdict.head) {
+      cells.add('stream_closes', 1, [server, version, kind, outcome, regime, cause, cut]);
+      cells.observe('stream_bytes', exchange.fields.bytes ?? 0, [server, outcome]);
+    }
+    cells.add('endpoint_closes', 1, [server, budget.endpoint(server, exchange.endpoint), outcome]);
+    if (outcome === 'abandoned' && verdict.stage !== null)
+      cells.add('exchange_failures', 1, [server, version, verdict.stage, verdict.by, verdict.request]);
+  };
+
+  const onOperation = (fact: OperationFact): void => {
+    const { operation, result, nextAction } = fact;
+    const server = budget.server(operation.server);
+    const { version } = operation;
+    const method = methodLabel(operation.method);
+    cells.add('operations', 1, [server, version, method, result]);
+    for (const edge of fact.edges)
+      cells.add('retries', 1, [server, version, edge.after, edge.endpoint, edge.outcome, edge.safety]);
+    if (nextAction !== null) cells.add('next_actions', 1, [server, version, nextAction]);
+    if (nextAction === 'confirm_outcome') cells.add('uncertain_writes', 1, [server, version, fact.hint]);
+    if (fact.durationMs !== null)
+      cells.observe('operation_duration', fact.durationMs / 1000, [method, version, fact.errorType, server]);
+  };
+
+  const onTrend = (fact: TrendFact): void => {
+    const server = budget.server(fact.server);
+    if (fact.length === null) {
+      cells.add('trend_unknown', 1, [server, fact.of]);
+      return;
+    }
+    const result = fact.failed ? 'failed' : 'ok';
+    const x = Math.log2(Math.max(1, fact.length));
+    cells.add('trend_samples', 1, [server, fact.of, result]);
+    cells.add('trend_log2', x, [server, fact.of, result]);
+    cells.add('trend_log2_squared', x * x, [server, fact.of, result]);
+  };
+
+  const onContract = (name: string, contract: Contract | undefined): void => {
+    const server = budget.server(name);
+    const regime = regimeOf(contract);
+    for (const each of ['A', 'B', 'C'] as const)
+      if (regime !== null) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);
+  };
+
+  const measure = (fact: Fact): void => {
+    switch (fact.is) {
+      case 'verdict':
+        onVerdict(fact);
+        break;
+      case 'operation':
+        onOperation(fact);
+        break;
+      case 'parse': {
+        const server = budget.server(fact.server);
+        cells.add('parse_attempts', 1, [server, fact.of, fact.result, sizeClass(fact.size)]);
+        cells.add('parse_bytes', fact.bytes, [server, fact.of, fact.result]);
+        break;
+      }
+      case 'trend':
+        onTrend(fact);
+        break;
+      case 'what_if':
+        cells.add('whatif_sentinel', 1, [budget.server(fact.server), fact.result, sizeClass(fact.bytes)]);
+        break;
+      case 'expired':
+        // An eviction is counted by its store; it says nothing about the exchange.
+        if (fact.reason !== 'evicted')
+          cells.add('exchanges_expired', 1, [budget.server(fact.exchange.server), fact.reason]);
+        break;
+      case 'contract':
+        onContract(fact.server, fact.contract);
+        break;
+      case 'seen':
+        greet(budget.server(fact.server), fact.version);
+        break;
+      case 'finding':
+        cells.add('findings', 1, [budget.server(fact.server), fact.rule]);
+        break;
+    }
+  };
+  return Object.assign(measure, { serverLabel: (name: string) => budget.server(name) });
+}
+
+/** Only what HTTP defines: a writer's mistake must not make series. */
+const statusLabel = (status: number | null | undefined): string =>
+  typeof status === 'number' && status >= 100 && status <= 599 ? String(status) : 'other';
+
+function regimeOf(contract: Contract | undefined): 'A' | 'B' | 'C' | null {
+  if (contract === undefined) return null;
+  if (contract.sentinel === 'mandated') return 'A';
+  return contract.selfDelimiting === true ? 'B' : 'C';
+}

@@ -1,0 +1,54 @@
+/** A decoded line. The shape is fixed (every field present, `undefined` = not on the line) so that reads stay monomorphic. */
+import type { EventType, FIELDS, FieldName } from './fields.ts';
+
+type ValueOf<F> = F extends { is: readonly (infer W)[] }
+  ? W
+  : F extends { is: 'bool' }
+    ? boolean
+    : F extends { is: 'count' | 'int' | 'ms' | 'time' }
+      ? number
+      : F extends { is: 'object'; of: infer O }
+        ? { readonly [K in keyof O]?: ValueOf<O[K]> | null }
+        : string;
+
+/** undefined: unknown. null: known to be absent (design section 3). */
+export type EventFields = { [K in FieldName]: ValueOf<(typeof FIELDS)[K]> | null | undefined };
+
+/** Where a line was read, for messages and evidence. `source` is a configured name, never a path. */
+export interface Origin {
+  readonly source: string;
+  /** Default writer of lines that name none: one per file or connection. */
+  readonly writer: string;
+  /** Default host of lines that name none. */
+  readonly host: string;
+}
+
+export interface WireEvent extends EventFields {
+  type: EventType;
+  /** Unix milliseconds. */
+  ts: number;
+  origin: Origin;
+  /** 1-based line number and byte offset in the source. */
+  line: number;
+  offset: number;
+}
+
+/** Why a line was not accepted. Closed set: it is the `reason` label of `tailfin_events_rejected_total`. */
+export const REJECTIONS = [
+  'not_json',
+  'not_object',
+  'bad_version',
+  'missing_field',
+  'unknown_type',
+  'bad_field',
+  'future_ts',
+  'oversize',
+  'incomplete',
+] as const;
+export type RejectionReason = (typeof REJECTIONS)[number];
+
+export interface Rejection {
+  readonly rejected: RejectionReason;
+  /** The field at fault, where there is one. */
+  readonly field?: string;
+}

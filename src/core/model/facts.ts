@@ -1,0 +1,97 @@
+/** What the pipeline states. Measures, reports and (later) evidence are functions of these and of nothing else. */
+import type { RuleName } from '../detectors/rules.ts';
+import type { Version } from '../protocol/revisions.ts';
+import type { WireEvent } from './event.ts';
+import type { Contract, Exchange } from './exchange.ts';
+import type { OperationFact, ParseOf } from './operation.ts';
+import type { StreamKind, Verdict } from './verdict.ts';
+
+export interface VerdictFact {
+  readonly is: 'verdict';
+  readonly exchange: Exchange;
+  readonly kind: StreamKind;
+  /** null: a kind without a verdict; its status may mean something all the same. */
+  readonly verdict: Verdict | null;
+}
+
+export interface ParseFact {
+  readonly is: 'parse';
+  readonly server: string;
+  readonly of: ParseOf;
+  readonly result: 'ok' | 'cut' | 'malformed';
+  /** Bytes that the parser was given. */
+  readonly bytes: number;
+  /** expected_bytes or Content-Length where known, else the bytes given. */
+  readonly size: number;
+  readonly exchange: string | null;
+  readonly ts: number;
+}
+
+/** One sample of the length trend; `length` null: a failure whose full length never became known. */
+export interface TrendFact {
+  readonly is: 'trend';
+  readonly server: string;
+  readonly of: ParseOf;
+  readonly failed: boolean;
+  readonly length: number | null;
+  /** Bytes that arrived: a lower bound of the full length of a failure. */
+  readonly received: number;
+  readonly exchange: string | null;
+  readonly ts: number;
+}
+
+export interface ExpiredFact {
+  readonly is: 'expired';
+  readonly exchange: Exchange;
+  readonly reason: 'ttl' | 'writer_gone' | 'evicted';
+}
+
+/** A row-13 close, had the server been held to a terminal message. */
+export interface WhatIfFact {
+  readonly is: 'what_if';
+  readonly server: string;
+  readonly result: 'would_reject_complete' | 'would_resolve';
+  readonly bytes: number;
+}
+
+export interface ContractFact {
+  readonly is: 'contract';
+  readonly server: string;
+  readonly version: Version;
+  readonly contract: Contract | undefined;
+}
+
+export interface FindingFact {
+  readonly is: 'finding';
+  readonly rule: RuleName;
+  readonly server: string;
+  /** The exchange that shows it best; null for a finding about many. */
+  readonly exchange: string | null;
+  readonly ts: number;
+  /** What decided: closed words and numbers only. */
+  readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** A server and revision were seen: closed label sets start at 0. */
+export interface SeenFact {
+  readonly is: 'seen';
+  readonly server: string;
+  readonly version: Version;
+}
+
+export interface SettleFact {
+  readonly is: 'settle';
+  readonly event: WireEvent;
+}
+
+export type Fact =
+  | VerdictFact
+  | OperationFact
+  | ParseFact
+  | TrendFact
+  | ExpiredFact
+  | WhatIfFact
+  | ContractFact
+  | SeenFact
+  | SettleFact
+  | FindingFact;

@@ -1,0 +1,76 @@
+/**
+ * Every cap and every time span of the core. Sized for 500 exchanges/s with exact totals: a delivered operation is held 30 s
+ * (15,000 at a time), an undelivered one 600 s (6,000 at 2 %). Past a cap the oldest entry is given up and counted in
+ * `tailfin_state_evictions_total{store}`. Time spans are design section 3-6; all in milliseconds.
+ */
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+export const LIMITS = {
+  /** Lines longer than this many bytes are skipped in bounded memory. */
+  maxLineBytes: 1024 * 1024,
+  /** How far ahead of the wall clock an event may be in `run`. */
+  maxFutureMs: 5 * MINUTE,
+
+  /** parse and settle join a closed exchange this long: when it looked delivered / when it did not. */
+  joinDeliveredMs: 30 * SECOND,
+  joinUndeliveredMs: 600 * SECOND,
+  /** The next attempt must open this long (inclusive) after the last undelivered one ended. */
+  retryWindowMs: 120 * SECOND,
+  /** A resume GET must open this long (inclusive) after the stream, or its last resume leg, ended. */
+  resumeWindowMs: 60 * SECOND,
+  /** An exchange that never closes. */
+  expireResponseMs: 15 * MINUTE,
+  expireListenMs: 24 * 60 * MINUTE,
+  /** A parse or settle line that came before the first line of its exchange waits this long. */
+  orphanMs: 30 * SECOND,
+  /** A hole in `seq` may still be filled by a late line. */
+  seqHoleMs: 30 * SECOND,
+  /** An idle, caught-up source follows the wall clock after this. */
+  idleSourceMs: 10 * SECOND,
+  /** Memories about clients, sessions, contracts, carriers and writers: the longest life of an exchange. */
+  memoryMs: 24 * 60 * MINUTE,
+  /** How often those are looked through. */
+  sweepMs: MINUTE,
+  /** Sliding window of the parse trend detectors and its step. */
+  trendWindowMs: 30 * MINUTE,
+  trendStepMs: MINUTE,
+
+  openExchanges: 20_000,
+  orphanLines: 10_000,
+  operations: 40_000,
+  /** A call that is repeated for ever becomes one operation per this many attempts. */
+  attemptsPerOperation: 100,
+  suspended: 5_000,
+  /** Ids of exchanges already counted, two generations of this size (late lines must not be judged again). */
+  closedIds: 65_536,
+  clients: 10_000,
+  cancels: 10_000,
+  carriers: 10_000,
+  contracts: 1_000,
+  writers: 10_000,
+  seqHoles: 4_096,
+  /** Trend windows, one per server and payload kind. */
+  trendServers: 200,
+
+  /** Label values per metric family (design section 7); the rest is `_other`. */
+  servers: 64,
+  endpointsPerServer: 32,
+  series: 10_000,
+} as const;
+
+export type StoreName =
+  | 'open_exchanges'
+  | 'orphan_lines'
+  | 'operations'
+  | 'suspended'
+  | 'closed_ids'
+  | 'clients'
+  | 'replaced_clients'
+  | 'cancels'
+  | 'carriers'
+  | 'contracts'
+  | 'writers'
+  | 'seq_holes'
+  | 'trend_windows'
+  | 'size_step_windows';

@@ -1,0 +1,24 @@
+/** What only the operator can state (configuration), resolved to plain functions at the edge: the core knows no globs. */
+
+export interface ServerPolicy {
+  /** The `server` label. */
+  readonly name: string;
+  /** Does one host:port mean one instance, or may it hide many? */
+  readonly endpoints?: 'instance' | 'virtual' | undefined;
+  readonly sentinel?: 'mandated' | 'optional' | undefined;
+  readonly selfDelimiting?: boolean | undefined;
+  readonly sticky?: boolean | undefined;
+  /** Confirmed read-only by the operator (an annotation is only a hint). */
+  isReadOnlyTool(tool: string): boolean;
+}
+
+export interface Policy {
+  /** Row 13 of the verdict table with `cut: mid`. */
+  readonly cutMid: 'ambiguous' | 'abandoned';
+  /** The configured server that an event's `server` value belongs to, if any. */
+  server(name: string): ServerPolicy | undefined;
+  /** All configured servers. */
+  readonly servers: readonly ServerPolicy[];
+}
+
+export const DEFAULT_POLICY: Policy = { cutMid: 'ambiguous', server: () => undefined, servers: [] };

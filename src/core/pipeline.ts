@@ -1,0 +1,176 @@
+/**
+ * decode -> sequence -> track -> classify (and suspend) -> correlate -> detect -> measure. Lines in, facts and numbers out; no
+ * I/O and no clock: time is the `ts` of the events and `tick`.
+ */
+import { type Cells, createCells } from './measures/cells.ts';
+import { createMeasure, type Measure } from './measures/measure.ts';
+import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
+import { kindOf } from './model/exchange.ts';
+import type { Fact } from './model/facts.ts';
+import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
+import { STREAMS } from './model/verdict.ts';
+import { versionLabel } from './protocol/revisions.ts';
+import { createCorrelate } from './stages/correlate.ts';
+import { decode, isRejection } from './stages/decode.ts';
+import { createDetect } from './stages/detect.ts';
+import { type Classified, createResume } from './stages/resume.ts';
+import { createSequence } from './stages/sequence.ts';
+import { createTrack, type Tracked } from './stages/track.ts';
+import { createStoreHealth } from './store.ts';
+
+export interface PipelineOptions {
+  readonly policy?: Policy;
+  readonly cells?: Cells;
+  /** Called with every fact, after it was measured. */
+  readonly onFact?: (fact: Fact) => void;
+}
+
+export interface Pipeline {
+  readonly cells: Cells;
+  /**
+   * One line of text. Returns the event time of an accepted one, undefined for a rejected one (counted by reason).
+   * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
+   */
+  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | undefined;
+  /** An event that was decoded elsewhere (a replay merges files by time first). */
+  accept(event: WireEvent): void;
+  reject(reason: RejectionReason, origin: Origin): void;
+  invalidUtf8(origin: Origin): void;
+  /** Everything up to `now` (Unix ms) was delivered: closes what is due. Never goes back. */
+  tick(now: number): void;
+  /** No more input: closes every window. */
+  finish(): void;
+  /** Brings gauges of state up to date; call before the cells are read. */
+  refresh(): void;
+}
+
+const LINE_TYPES_WITHOUT_COUNT = new Set(['segment', 'end']);
+
+export function createPipeline({
+  policy = DEFAULT_POLICY,
+  cells = createCells(),
+  onFact,
+}: PipelineOptions = {}): Pipeline {
+  const health = createStoreHealth();
+  const measure = createMeasure(cells);
+  const detect = createDetect(health);
+  const track = createTrack(policy, health);
+  const resume = createResume(policy, health);
+  const correlate = createCorrelate(policy, health);
+  let now = Number.NEGATIVE_INFINITY;
+
+  const state = (fact: Fact): void => {
+    measure(fact);
+    onFact?.(fact);
+  };
+  const onFacts = (fact: Fact): void => {
+    state(fact);
+    detect(fact, state);
+  };
+  const onClassified = (input: Classified): void => {
+    if (input.is === 'judged')
+      onFacts({ is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict });
+    correlate.classified(input, onFacts);
+  };
+  const onTracked = (input: Tracked): void => {
+    switch (input.is) {
+      case 'opened':
+        onFacts({ is: 'seen', server: input.exchange.server, version: input.exchange.version });
+        resume.opened(input.exchange);
+        break;
+      case 'closed':
+        onFacts({ is: 'seen', server: input.exchange.server, version: input.exchange.version });
+        resume.closed(input.exchange, onClassified);
+        return;
+      case 'expired':
+        resume.expired(input.exchange);
+        onFacts({ is: 'expired', exchange: input.exchange, reason: input.reason });
+        break;
+      case 'contract': {
+        const version = versionLabel(input.event.protocol_version, undefined);
+        onFacts({ is: 'seen', server: input.server, version });
+        onFacts({ is: 'contract', server: input.server, version, contract: input.contract });
+        return;
+      }
+      case 'late':
+        cells.add('events_late', 1, [input.event.origin.source]);
+        return;
+    }
+    correlate.tracked(input, onFacts);
+  };
+  const sequence = createSequence(
+    {
+      missing: (source, count) => cells.add('events_missing', count, [source]),
+      restarted: (writer) => track.writerGone(writer, onTracked),
+    },
+    health,
+  );
+
+  const accept = (event: WireEvent): void => {
+    const { origin, type } = event;
+    if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
+    cells.add('events', 1, [origin.source, type]);
+    if (event.seq !== undefined && event.seq !== null)
+      sequence.push(event.writer ?? origin.writer, event.seq, event.ts, origin.source);
+    if (type === 'gap') cells.add('events_missing', event.dropped as number, [origin.source]);
+    else track.push(event, onTracked);
+  };
+  const reject = (reason: RejectionReason, origin: Origin): void =>
+    cells.add('events_rejected', 1, [origin.source, reason]);
+
+  for (const server of policy.servers) greetConfigured(server.name, measure, policy);
+
+  return {
+    cells,
+    accept,
+    reject,
+    line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
+      const event: WireEvent | Rejection = decode(text, origin, line, offset);
+      if (isRejection(event)) {
+        reject(event.rejected, origin);
+        return undefined;
+      }
+      if (event.ts > notAfter) {
+        reject('future_ts', origin);
+        return undefined;
+      }
+      accept(event);
+      return event.ts;
+    },
+    invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
+    tick(to) {
+      // Also without progress: a line may have brought a window that was due already.
+      if (to > now) now = to;
+      sequence.tick(now);
+      track.tick(now, onTracked);
+      resume.tick(now, onClassified);
+      correlate.tick(now, onFacts);
+    },
+    finish() {
+      this.tick(Number.POSITIVE_INFINITY);
+    },
+    refresh() {
+      cells.clear('streams_open');
+      const open = new Map<string, number>();
+      for (const exchange of track.open()) {
+        const kind = kindOf(exchange);
+        if (!exchange.openKnown || kind === 'none' || kind === 'resume') continue;
+        const key = `${STREAMS.indexOf(kind)}${measure.serverLabel(exchange.server)}`;
+        open.set(key, (open.get(key) ?? 0) + 1);
+      }
+      for (const [key, count] of open)
+        cells.set('streams_open', count, [key.slice(1), STREAMS[Number(key[0])] as (typeof STREAMS)[number]]);
+      for (const [store, size] of health.sizes) cells.set('state_entries', size(), [store]);
+      for (const [store, count] of health.evictions) cells.add('state_evictions', count, [store]);
+      health.evictions.clear();
+    },
+  };
+}
+
+/** A configured contract is a fact before any event: regime C is an error to fix before it fails. */
+function greetConfigured(name: string, measure: Measure, policy: Policy): void {
+  const server = policy.servers.find((each) => each.name === name);
+  if (server?.sentinel === undefined && server?.selfDelimiting === undefined) return;
+  const contract = { sentinel: server.sentinel, selfDelimiting: server.selfDelimiting };
+  measure({ is: 'contract', server: name, version: 'unknown', contract });
+}

@@ -1,0 +1,213 @@
+/**
+ * The verdict of one closed exchange: design section 4 as a table, first match wins. Pure: no state, no time but what is on
+ * the record. Row 6 alone has no verdict yet: the stream is suspended until a resume decides (stages/resume.ts).
+ */
+import { type Exchange, hasHead, kindOf } from '../model/exchange.ts';
+import type {
+  Cause,
+  Cut,
+  FailureStage,
+  JudgedKind,
+  Outcome,
+  Regime,
+  RequestState,
+  Side,
+  StreamKind,
+  Verdict,
+} from '../model/verdict.ts';
+import { type Media, mediaOf } from '../protocol/media.ts';
+
+/** What the table looks at. Kept apart from the exchange so that the public `classifyStreamOutcome` is the very same rule. */
+export interface StreamFacts {
+  readonly kind: JudgedKind;
+  readonly head: boolean;
+  readonly notSent: boolean;
+  readonly how: 'eof' | 'error' | 'no_response' | 'cancel';
+  readonly terminal: boolean;
+  readonly media: Media;
+  /** Declared by event or contract (a JSON body is self-delimiting by its media type). */
+  readonly selfDelimiting: boolean;
+  /** Does the payload prove itself whole, or cut? unknown: nothing was reported. */
+  readonly whole: 'whole' | 'cut' | 'malformed' | 'unknown';
+  /** The client ended it: cancel, timeout, or null. */
+  readonly gaveUp: 'client_cancel' | 'client_timeout' | null;
+  /** The server's notifications/cancelled for this listen was seen. */
+  readonly serverCancelled: boolean;
+  readonly eventId: boolean;
+  readonly carrierLost: boolean;
+  readonly status: number | null;
+  readonly cut: Cut;
+  readonly mandated: boolean;
+  readonly cutMid: 'ambiguous' | 'abandoned';
+}
+
+export interface Decision {
+  readonly outcome: Outcome;
+  readonly cause: Cause;
+  readonly row: number;
+}
+
+interface Row {
+  readonly row: number;
+  readonly when: (x: StreamFacts) => boolean;
+  readonly verdict: (x: StreamFacts) => Decision | 'suspended';
+}
+
+const clean = (cause: Cause, row: number) => (): Decision => ({ outcome: 'clean', cause, row });
+const abandoned = (cause: Cause, row: number) => (): Decision => ({ outcome: 'abandoned', cause, row });
+const isStream = (x: StreamFacts): boolean => x.kind !== 'response';
+const provesItself = (x: StreamFacts): boolean => x.media === 'json' || x.selfDelimiting;
+
+export const VERDICT_TABLE: readonly Row[] = [
+  { row: 1, when: (x) => x.terminal, verdict: clean('terminal_seen', 1) },
+  {
+    row: 2,
+    when: (x) => !x.head,
+    verdict: (x) => ({
+      outcome: 'abandoned',
+      cause: x.gaveUp ?? (x.notSent ? 'connect_failed' : 'no_response'),
+      row: 2,
+    }),
+  },
+  { row: 3, when: (x) => provesItself(x) && x.whole === 'whole', verdict: clean('integrity_ok', 3) },
+  { row: 4, when: (x) => isStream(x) && (x.gaveUp !== null || x.serverCancelled), verdict: clean('listen_ended', 4) },
+  {
+    row: 5,
+    when: (x) => x.gaveUp !== null,
+    verdict: (x) => ({ outcome: 'abandoned', cause: x.gaveUp as Cause, row: 5 }),
+  },
+  { row: 6, when: (x) => !isStream(x) && x.eventId, verdict: () => 'suspended' },
+  { row: 7, when: (x) => x.how === 'error', verdict: abandoned('transport_error', 7) },
+  {
+    row: 8,
+    when: (x) => provesItself(x) && (x.whole === 'cut' || x.whole === 'malformed'),
+    verdict: (x) => ({
+      outcome: 'abandoned',
+      cause: x.whole === 'malformed' ? 'malformed_payload' : 'cut_payload',
+      row: 8,
+    }),
+  },
+  { row: 9, when: (x) => x.carrierLost, verdict: abandoned('carrier_lost', 9) },
+  {
+    row: 10,
+    when: (x) => (x.status ?? 0) >= 300 || x.media === 'absent' || x.media === 'other',
+    verdict: clean('http_response', 10),
+  },
+  { row: 11, when: (x) => x.kind === 'standalone', verdict: clean('listen_ended', 11) },
+  { row: 11, when: (x) => x.kind === 'listen', verdict: abandoned('listen_dropped', 11) },
+  { row: 12, when: (x) => x.mandated, verdict: abandoned('sentinel_missing', 12) },
+  {
+    row: 13,
+    when: () => true,
+    verdict: (x) =>
+      x.cut === 'mid' && x.cutMid === 'abandoned'
+        ? { outcome: 'abandoned', cause: 'cut_payload', row: 13 }
+        : { outcome: 'ambiguous', cause: 'no_evidence', row: 13 },
+  },
+];
+
+export function decide(facts: StreamFacts): Decision | 'suspended' {
+  for (const row of VERDICT_TABLE) if (row.when(facts)) return row.verdict(facts);
+  throw new Error('the last row of the verdict table always matches');
+}
+
+/** Row 6 when no resume brought the terminal message in time. */
+export function decideUnresumed(facts: StreamFacts): Decision {
+  if (facts.how === 'error') return { outcome: 'abandoned', cause: 'transport_error', row: 6 };
+  return facts.mandated
+    ? { outcome: 'abandoned', cause: 'sentinel_missing', row: 6 }
+    : { outcome: 'ambiguous', cause: 'not_resumed', row: 6 };
+}
+
+const TIMEOUT_WORDS = new Set(['TimeoutError', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** Did the client end it, and why (row 5)? */
+function whoGaveUp(exchange: Exchange, media: Media): StreamFacts['gaveUp'] {
+  const { how, by, error, status } = exchange.fields;
+  if (exchange.timeoutTs !== null && exchange.timeoutTs <= exchange.closeTs) return 'client_timeout';
+  const failed = how === 'error' || how === 'no_response';
+  if (how === 'cancel' ? !isDiscard(status, media) : failed && (by === 'client' || (by !== 'peer' && isAbort(error))))
+    return TIMEOUT_WORDS.has(error ?? '') ? 'client_timeout' : 'client_cancel';
+  if (exchange.cancelled || exchange.sessionDeleted) return 'client_cancel';
+  return null;
+}
+const isAbort = (error: string | null | undefined): boolean => error === 'AbortError' || error === 'TimeoutError';
+
+/** SDKs cancel the body of an answer that they do not read: no sign of giving up. */
+const isDiscard = (status: number | null | undefined, media: Media): boolean =>
+  media === 'absent' ||
+  media === 'other' ||
+  (typeof status === 'number' &&
+    (status === 202 || status === 204 || status === 405 || (status >= 300 && status < 400)));
+
+function wholeness(exchange: Exchange, media: Media): StreamFacts['whole'] {
+  const { integrity_ok, json, bytes, cut } = exchange.fields;
+  if (integrity_ok === true || json === 'complete') return 'whole';
+  if (json === 'malformed') return 'malformed';
+  if (json === 'cut' || json === 'empty' || integrity_ok === false) return 'cut';
+  // Nothing judged the JSON text, yet no bytes, or bytes that stop inside a token, are no document.
+  return media === 'json' && (bytes === 0 || cut === 'mid') ? 'cut' : 'unknown';
+}
+
+export function factsOf(exchange: Exchange, kind: JudgedKind, cutMid: StreamFacts['cutMid']): StreamFacts {
+  const { fields, contract } = exchange;
+  const media = mediaOf(fields.content_type, fields.json !== undefined && fields.json !== null);
+  return {
+    kind,
+    head: hasHead(exchange),
+    notSent: fields.sent === 'none',
+    how: fields.how as StreamFacts['how'],
+    terminal: exchange.terminal,
+    media,
+    selfDelimiting: fields.self_delimiting === true || contract?.selfDelimiting === true,
+    whole: wholeness(exchange, media),
+    gaveUp: whoGaveUp(exchange, media),
+    serverCancelled: fields.cancelled === true,
+    eventId: exchange.eventId,
+    carrierLost: typeof fields.carrier === 'string' && exchange.carrierEnded,
+    status: fields.status ?? null,
+    cut: fields.cut ?? 'unknown',
+    mandated: contract?.sentinel === 'mandated',
+    cutMid,
+  };
+}
+
+/** Regime (section 1); a declaration without a check that ran proves nothing. */
+function regimeOf(facts: StreamFacts, decision: Decision): Regime {
+  if (!facts.head || facts.kind !== 'response') return 'none';
+  if (facts.terminal || facts.mandated || decision.cause === 'resumed') return 'A';
+  if (facts.media === 'json') return 'B';
+  return facts.selfDelimiting && facts.whole !== 'unknown' ? 'B' : 'C';
+}
+
+function stageOf(facts: StreamFacts): FailureStage {
+  if (!facts.head) return facts.notSent ? 'connect' : 'before_headers';
+  if (facts.media === 'json') return 'mid_json';
+  return facts.cut === 'mid' ? 'mid_event' : 'between_events';
+}
+
+function sideOf(exchange: Exchange, facts: StreamFacts, decision: Decision): Side {
+  if (decision.cause === 'client_cancel' || decision.cause === 'client_timeout') return 'client';
+  return exchange.fields.by ?? (facts.how === 'cancel' ? 'client' : 'unknown');
+}
+
+function requestOf(exchange: Exchange, facts: StreamFacts): RequestState {
+  if (exchange.fields.sent === 'none' && !facts.head) return 'not_sent';
+  // A response head proves that the request went out, whatever was not reported.
+  return exchange.fields.sent !== undefined && exchange.fields.sent !== null ? 'sent' : facts.head ? 'sent' : 'unknown';
+}
+
+export const verdictOf = (exchange: Exchange, facts: StreamFacts, decision: Decision): Verdict => ({
+  outcome: decision.outcome,
+  cause: decision.cause,
+  regime: regimeOf(facts, decision),
+  cut: facts.cut,
+  stage: decision.outcome === 'clean' ? null : stageOf(facts),
+  by: sideOf(exchange, facts, decision),
+  request: requestOf(exchange, facts),
+  head: facts.head,
+  row: decision.row,
+});
+
+export const isJudged = (kind: StreamKind): kind is JudgedKind => kind !== 'none' && kind !== 'resume';
+export { kindOf };

@@ -1,0 +1,164 @@
+/**
+ * The pure rules of design section 5 over one operation: delivered or not, the class of a failure, the safety of a retry, the
+ * result, the next action. No state; correlate.ts decides what belongs together, this file what it means.
+ */
+import type {
+  Attempt,
+  Edge,
+  EdgeFact,
+  ErrorType,
+  FailureClass,
+  Hint,
+  NextAction,
+  Operation,
+  OperationResult,
+  Safety,
+} from '../model/operation.ts';
+import { NEXT_ACTIONS } from '../model/operation.ts';
+import { compareEndpoints } from '../protocol/endpoint.ts';
+import { CALL } from '../protocol/methods.ts';
+
+const is2xx = (status: number | null): boolean => status === null || (status >= 200 && status < 300);
+const is4xx = (status: number | null): boolean => status !== null && status >= 400 && status < 500;
+
+export function isDelivered(attempt: Attempt): boolean {
+  const cause = attempt.verdict?.cause;
+  const whole =
+    cause === 'terminal_seen' ||
+    cause === 'resumed' ||
+    (cause === 'integrity_ok' && attempt.idMatch !== 'mismatch' && attempt.idMatch !== 'null_id');
+  if (!whole || attempt.parseFailed) return false;
+  // A resumed answer came on the GET: the status of the first leg is 2xx already.
+  if (!is2xx(attempt.status)) return false;
+  return attempt.settled !== 'timeout' && attempt.settled !== 'error' && attempt.settled !== 'cancelled';
+}
+
+/** The caller gave it up on a stream that had not ended. */
+export const timedOutOpen = (attempt: Attempt): boolean =>
+  attempt.settled === 'timeout' && (attempt.closeTs === null || attempt.settledTs <= attempt.closeTs);
+
+export function failureClass(attempt: Attempt): FailureClass {
+  const { verdict, status } = attempt;
+  if (verdict?.cause === 'client_timeout' || timedOutOpen(attempt)) return 'timeout';
+  if (attempt.suspended !== false && verdict === null) return 'ambiguous';
+  if (verdict?.outcome === 'ambiguous') return 'ambiguous';
+  if (verdict?.outcome === 'abandoned') return 'abandoned';
+  if (status !== null && (status === 404 || status === 429 || status >= 500)) return 'http_error';
+  if (status !== null && status >= 300) return 'refused';
+  return attempt.parseFailed ? 'parse_failure' : 'unusable';
+}
+
+/**
+ * A step of the protocol that is no failure when the next request follows: a redirect, re-authorisation, or the re-send after
+ * -32020 / -32021 / -32022.
+ */
+export function isHop(attempt: Attempt): boolean {
+  const { status, errorCode } = attempt;
+  if (status === null) return false;
+  if ((status >= 300 && status < 400) || status === 401 || status === 403) return true;
+  return status === 400 && (errorCode === -32020 || errorCode === -32021 || errorCode === -32022);
+}
+
+/** An MRTR round: the server asked for input, the same call goes on. */
+export const isRound = (attempt: Attempt): boolean => attempt.inputRequired && isDelivered(attempt);
+
+const isCall = (operation: Operation): boolean => operation.method === CALL || operation.method === null;
+const readOnly = (operation: Operation): boolean =>
+  operation.target !== null && operation.policy?.isReadOnlyTool(operation.target) === true;
+
+export function safetyOf(operation: Operation, { from, to }: Edge): Safety {
+  if (!isCall(operation) || from.notSent || is4xx(from.status)) return 'safe';
+  if (from.idempotent || to.idempotent || readOnly(operation)) return 'safe';
+  return from.declaredSafe || to.declaredSafe ? 'declared' : 'unsafe';
+}
+
+export function edgeFact(operation: Operation, edge: Edge): EdgeFact {
+  return {
+    from: edge.from,
+    to: edge.to,
+    after: edge.whileSuspended ? 'ambiguous' : failureClass(edge.from),
+    endpoint: compareEndpoints(edge.from.endpoint, edge.to.endpoint, operation.policy?.endpoints),
+    outcome: isDelivered(edge.to) ? 'delivered' : 'failed',
+    safety: safetyOf(operation, edge),
+  };
+}
+
+/** Attempts that failed: hops and rounds that were followed up are no failures. */
+export function failedAttempts(operation: Operation): Attempt[] {
+  const last = operation.attempts.at(-1);
+  return operation.attempts.filter((attempt) => !isDelivered(attempt) && (attempt === last || !isHop(attempt)));
+}
+
+/** The attempt that delivered, if any (the last one: rounds before it delivered too). */
+export const deliveredAttempt = (operation: Operation): Attempt | undefined => operation.attempts.findLast(isDelivered);
+
+export function resultOf(operation: Operation, gone: boolean): OperationResult {
+  const delivered = deliveredAttempt(operation);
+  if (delivered !== undefined) return operation.edges.length === 0 ? 'first_try' : maskedBy(operation, delivered);
+  if (operation.cancelled) return 'cancelled';
+  if (operation.attempts.some((attempt) => attempt.settled === 'ok')) return 'unproven';
+  const last = operation.attempts.at(-1) as Attempt;
+  // Nobody will tell what an attempt without an end came to, unless its caller was told.
+  if (gone || (last.closeTs === null && last.settled === null)) return 'unresolved';
+  return last.verdict?.cause === 'client_cancel' && last.settled === null ? 'cancelled' : 'surfaced';
+}
+
+function maskedBy(operation: Operation, delivered: Attempt): OperationResult {
+  const failed = failedAttempts(operation);
+  // Posted again while suspended, then both brought the answer: nothing was hidden.
+  if (failed.length === 0) return 'first_try';
+  let unknown = false;
+  for (const attempt of failed) {
+    const relation = compareEndpoints(attempt.endpoint, delivered.endpoint, operation.policy?.endpoints);
+    if (relation === 'same') return 'masked';
+    if (relation === 'unknown') unknown = true;
+  }
+  return unknown ? 'masked_unknown' : 'masked_rotated';
+}
+
+function actionAfter(operation: Operation, attempt: Attempt): NextAction {
+  const confirmed = readOnly(operation) || attempt.idempotent;
+  const sent = !attempt.notSent;
+  if (isCall(operation) && sent && !attempt.terminal && !is4xx(attempt.status) && !confirmed) return 'confirm_outcome';
+  if (attempt.terminal && is2xx(attempt.status)) return 'retrieve_result';
+  if (confirmed || !isCall(operation)) return 'reissue_bounded';
+  if (!sent || is4xx(attempt.status)) return 'send_normally';
+  // A write that the server answered with an error of its own (5xx with a JSON-RPC error): it may have run in part.
+  return 'confirm_outcome';
+}
+
+/** Once per operation that was retried or ended undelivered; the worst over its failed attempts. */
+export function nextActionOf(operation: Operation, result: OperationResult): NextAction | null {
+  if (result === 'first_try') return null;
+  const failed = failedAttempts(operation).filter((attempt) => attempt.closeTs !== null || attempt.settled !== null);
+  if (failed.length === 0) return null;
+  const actions = failed.map((attempt) => actionAfter(operation, attempt));
+  return NEXT_ACTIONS.find((action) => actions.includes(action)) ?? null;
+}
+
+export const hintOf = (operation: Operation): Hint =>
+  operation.attempts.some((attempt) => attempt.declaredSafe) ? 'declared' : 'none';
+
+export function errorTypeOf(operation: Operation, result: OperationResult): ErrorType {
+  const delivered = deliveredAttempt(operation);
+  if (delivered !== undefined) {
+    if (delivered.terminalKind === 'error') return 'rpc_error';
+    return delivered.isError ? 'tool_error' : '';
+  }
+  if (result === 'cancelled') return 'cancelled';
+  const last = operation.attempts.at(-1) as Attempt;
+  switch (failureClass(last)) {
+    case 'timeout':
+      return 'timeout';
+    case 'ambiguous':
+      return 'ambiguous';
+    case 'abandoned':
+      return 'abandoned';
+    case 'http_error':
+      return (last.status as number) >= 500 ? 'http_5xx' : 'http_4xx';
+    case 'refused':
+      return is4xx(last.status) ? 'http_4xx' : '_OTHER';
+    default:
+      return '_OTHER';
+  }
+}

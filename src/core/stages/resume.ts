@@ -1,0 +1,177 @@
+/**
+ * Row 6 of the verdict table: a response stream that carried event ids and ended without its answer is suspended until a
+ * resume GET brings the terminal message, or none opened in time. Every other exchange passes straight through with its verdict.
+ */
+import { clientKey, type Exchange, isResumeLeg } from '../model/exchange.ts';
+import { LIMITS } from '../model/limits.ts';
+import type { Policy } from '../model/policy.ts';
+import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
+import type { Emit, Stage } from '../stage.ts';
+import { BoundedMap, type Due, type StoreHealth, TimerQueue } from '../store.ts';
+import {
+  type Decision,
+  decide,
+  decideUnresumed,
+  factsOf,
+  isJudged,
+  kindOf,
+  type StreamFacts,
+  verdictOf,
+} from './classify.ts';
+
+export interface Judged {
+  readonly is: 'judged';
+  readonly exchange: Exchange;
+  readonly kind: StreamKind;
+  /** null: this kind gets none. */
+  readonly verdict: Verdict | null;
+  /** Event time at which the verdict stood: the close, or the end of the suspension. */
+  readonly at: number;
+  /** It was suspended before, so its operation knows it already. */
+  readonly resolved: boolean;
+}
+export interface SuspendedExchange {
+  readonly is: 'suspended';
+  readonly exchange: Exchange;
+  readonly stage: Verdict['stage'];
+}
+export type Classified = Judged | SuspendedExchange;
+
+interface Suspended extends Due {
+  readonly key: string;
+  readonly exchange: Exchange;
+  readonly facts: StreamFacts;
+  readonly scope: string;
+  /** Digest of the last event id seen; undefined where the tap reports none. */
+  digest: string | undefined;
+  /** Key of the resume GET that is open for it. */
+  leg: string | null;
+  /** Event time of its close or of the end of its last leg. */
+  since: number;
+}
+
+export interface Resume {
+  opened(exchange: Exchange): void;
+  /** Both ends of the exchange are known: emits its verdict, or that it is suspended. */
+  closed(exchange: Exchange, emit: Emit<Classified>): void;
+  /** A resume leg that never closed. */
+  expired(exchange: Exchange): void;
+  tick: Stage<never, Classified>['tick'];
+}
+
+export function createResume(policy: Policy, health: StoreHealth): Resume {
+  let out: Emit<Classified> = () => {};
+  const timers = new TimerQueue<Suspended>();
+  const suspended = new BoundedMap<Suspended>('suspended', LIMITS.suspended, health, (entry) => giveUp(entry));
+  const legs = new Map<string, Suspended>();
+
+  const scopeOf = (exchange: Exchange): string =>
+    `${clientKey(exchange.host, exchange.client, exchange.server)}\n${exchange.server}`;
+
+  const settle = (entry: Suspended, decision: Decision, at: number): void => {
+    suspended.delete(entry.key);
+    timers.cancel(entry);
+    if (entry.leg !== null) legs.delete(entry.leg);
+    const { exchange, facts } = entry;
+    out({
+      is: 'judged',
+      exchange,
+      kind: facts.kind,
+      verdict: verdictOf(exchange, facts, decision),
+      at,
+      resolved: true,
+    });
+  };
+  const giveUp = (entry: Suspended): void =>
+    settle(entry, decideUnresumed(entry.facts), entry.since + LIMITS.resumeWindowMs);
+
+  const suspend = (exchange: Exchange, facts: StreamFacts): void => {
+    const digest = exchange.fields.event_id_digest ?? undefined;
+    const entry: Suspended = {
+      key: exchange.key,
+      exchange,
+      facts,
+      scope: scopeOf(exchange),
+      digest,
+      leg: null,
+      since: exchange.closeTs,
+      deadline: exchange.closeTs + LIMITS.resumeWindowMs,
+      place: null,
+    };
+    suspended.set(entry.key, entry);
+    timers.schedule(entry);
+    out({ is: 'suspended', exchange, stage: facts.cut === 'mid' ? 'mid_event' : 'between_events' });
+  };
+
+  /** By the digest of the event id, else the oldest whose digest cannot tell; digests that differ are another stream's. */
+  const match = (leg: Exchange): Suspended | undefined => {
+    if (suspended.size === 0) return undefined;
+    const scope = scopeOf(leg);
+    const digest = leg.fields.event_id_digest ?? undefined;
+    let oldest: Suspended | undefined;
+    for (const entry of suspended.values()) {
+      // A leg known by its close line alone may come when the wait is over, even if no tick has said so yet.
+      if (entry.scope !== scope || entry.leg !== null || leg.lastTs > entry.deadline) continue;
+      if (leg.openTs < entry.since || leg.openTs > entry.since + LIMITS.resumeWindowMs) continue;
+      if (digest !== undefined && entry.digest === digest) return entry;
+      if ((digest === undefined || entry.digest === undefined) && oldest === undefined) oldest = entry;
+    }
+    return oldest;
+  };
+
+  const bind = (leg: Exchange): Suspended | undefined => {
+    const bound = legs.get(leg.key);
+    if (bound !== undefined) return bound;
+    const entry = match(leg);
+    if (entry === undefined) return undefined;
+    entry.leg = leg.key;
+    timers.cancel(entry);
+    legs.set(leg.key, entry);
+    return entry;
+  };
+
+  const release = (entry: Suspended, leg: Exchange, at: number): void => {
+    legs.delete(leg.key);
+    entry.leg = null;
+    entry.since = at;
+    entry.digest = leg.eventId ? (leg.fields.event_id_digest ?? undefined) : entry.digest;
+    entry.deadline = at + LIMITS.resumeWindowMs;
+    timers.schedule(entry);
+  };
+
+  return {
+    opened(exchange) {
+      if (isResumeLeg(exchange)) bind(exchange);
+    },
+    closed(exchange, emit) {
+      out = emit;
+      const kind = kindOf(exchange);
+      if (kind === 'resume') {
+        const entry = bind(exchange);
+        if (entry !== undefined) {
+          if (exchange.terminal) settle(entry, { outcome: 'clean', cause: 'resumed', row: 6 }, exchange.closeTs);
+          else release(entry, exchange, exchange.closeTs);
+        }
+      }
+      if (!isJudged(kind)) {
+        emit({ is: 'judged', exchange, kind, verdict: null, at: exchange.closeTs, resolved: false });
+        return;
+      }
+      const facts = factsOf(exchange, kind as JudgedKind, policy.cutMid);
+      const decision = decide(facts);
+      if (decision === 'suspended') suspend(exchange, facts);
+      else {
+        const verdict = verdictOf(exchange, facts, decision);
+        emit({ is: 'judged', exchange, kind, verdict, at: exchange.closeTs, resolved: false });
+      }
+    },
+    expired(exchange) {
+      const entry = legs.get(exchange.key);
+      if (entry !== undefined) release(entry, exchange, exchange.lastTs);
+    },
+    tick(now, emit) {
+      out = emit;
+      timers.expire(now, giveUp);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Follows `seq` per writer: a hole that no late line fills within the hold is missing events; a lower number is late, 0 after
+ * a higher one starts afresh. Counting a hole at once would call reordered lines missing, and a counter cannot take it back.
+ */
+import { LIMITS } from '../model/limits.ts';
+import { BoundedMap, countEviction, type Due, type StoreHealth, TimerQueue } from '../store.ts';
+
+interface Hole extends Due {
+  readonly source: string;
+  /** Missing numbers, both ends inclusive. */
+  from: number;
+  to: number;
+  readonly writer: Writer;
+}
+interface Writer {
+  ts: number;
+  last: number;
+  readonly holes: Hole[];
+}
+
+export interface SequenceEvents {
+  missing(source: string, count: number): void;
+  /** The writer began a new life: what it left open will never close. */
+  restarted(writer: string): void;
+}
+
+export interface Sequence {
+  push(writer: string, seq: number, ts: number, source: string): void;
+  tick(now: number): void;
+}
+
+export function createSequence(events: SequenceEvents, health: StoreHealth): Sequence {
+  const writers = new BoundedMap<Writer>('writers', LIMITS.writers, health, (writer) => settleAll(writer));
+  const timers = new TimerQueue<Hole>();
+  let open = 0;
+  let nextSweep = 0;
+  health.sizes.set('seq_holes', () => open);
+
+  const settle = (hole: Hole): void => {
+    const at = hole.writer.holes.indexOf(hole);
+    if (at < 0) return;
+    hole.writer.holes.splice(at, 1);
+    timers.cancel(hole);
+    open--;
+    events.missing(hole.source, hole.to - hole.from + 1);
+  };
+  const settleAll = (writer: Writer): void => {
+    for (const hole of [...writer.holes]) settle(hole);
+  };
+
+  const add = (writer: Writer, from: number, to: number, source: string, deadline: number): void => {
+    if (open >= LIMITS.seqHoles) {
+      // No room to wait: counted now, which is right unless a late line comes.
+      countEviction(health, 'seq_holes');
+      events.missing(source, to - from + 1);
+      return;
+    }
+    const hole: Hole = { source, from, to, writer, deadline, place: null };
+    writer.holes.push(hole);
+    open++;
+    timers.schedule(hole);
+  };
+
+  /** A late line: no longer missing. */
+  const fill = (writer: Writer, seq: number, ts: number): void => {
+    const hole = writer.holes.find((h) => h.from <= seq && seq <= h.to);
+    if (hole === undefined) return;
+    if (hole.deadline < ts) {
+      settle(hole);
+      return;
+    }
+    if (seq === hole.from) hole.from++;
+    else if (seq === hole.to) hole.to--;
+    else {
+      const { to } = hole;
+      hole.to = seq - 1;
+      add(writer, seq + 1, to, hole.source, hole.deadline);
+      return;
+    }
+    if (hole.from <= hole.to) return;
+    writer.holes.splice(writer.holes.indexOf(hole), 1);
+    timers.cancel(hole);
+    open--;
+  };
+
+  return {
+    push(name, seq, ts, source) {
+      const writer = writers.get(name);
+      if (writer === undefined) {
+        writers.set(name, { ts, last: seq, holes: [] });
+        return;
+      }
+      writer.ts = Math.max(writer.ts, ts);
+      if (seq === writer.last + 1) {
+        writer.last = seq;
+      } else if (seq > writer.last) {
+        add(writer, writer.last + 1, seq - 1, source, ts + LIMITS.seqHoleMs);
+        writer.last = seq;
+      } else if (seq === 0 && writer.last > 0) {
+        settleAll(writer);
+        writer.last = 0;
+        events.restarted(name);
+      } else fill(writer, seq, ts);
+    },
+    tick(now) {
+      timers.expire(now, settle);
+      if (now < nextSweep) return;
+      nextSweep = now + LIMITS.sweepMs;
+      writers.expire(now - LIMITS.memoryMs);
+    },
+  };
+}

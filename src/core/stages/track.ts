@@ -1,0 +1,231 @@
+/**
+ * Lines to exchange records. Decides when an exchange opens, closes and expires, attaches what other lines prove about it
+ * (cancellation, session deletion, a lost carrier, the contract in force), and routes parse and settle lines. It judges nothing.
+ */
+import type { WireEvent } from '../model/event.ts';
+import {
+  type Contract,
+  clientKey,
+  createExchange,
+  type Exchange,
+  exchangeKey,
+  httpMethod,
+  mergeLine,
+  resolveServer,
+} from '../model/exchange.ts';
+import { ENVELOPE_FIELDS, EVENT_TYPES, type FieldName } from '../model/fields.ts';
+import { LIMITS } from '../model/limits.ts';
+import type { Policy } from '../model/policy.ts';
+import { LISTEN } from '../protocol/methods.ts';
+import type { Emit, Stage } from '../stage.ts';
+import { BoundedMap, type Due, GenerationSet, type StoreHealth, TimerQueue } from '../store.ts';
+import { createContext } from './context.ts';
+
+export type Tracked =
+  | { readonly is: 'opened'; readonly exchange: Exchange }
+  | { readonly is: 'closed'; readonly exchange: Exchange }
+  | { readonly is: 'expired'; readonly exchange: Exchange; readonly reason: 'ttl' | 'writer_gone' | 'evicted' }
+  /** A parse or settle line: of a closed exchange, or of none (`key` null). */
+  | { readonly is: 'parse' | 'settle'; readonly event: WireEvent; readonly key: string | null }
+  /** The caller of an exchange that is still open was told something: a retry may follow at once. */
+  | { readonly is: 'told'; readonly event: WireEvent; readonly key: string }
+  | { readonly is: 'client'; readonly event: WireEvent; readonly key: string }
+  | {
+      readonly is: 'contract';
+      readonly server: string;
+      readonly event: WireEvent;
+      readonly contract: Contract | undefined;
+    }
+  /** A line for an exchange that is closed already: counted, nothing else. */
+  | { readonly is: 'late'; readonly event: WireEvent };
+
+export interface Track extends Stage<WireEvent, Tracked> {
+  /** The writer started afresh: its open exchanges never close. */
+  writerGone(writer: string, emit: Emit<Tracked>): void;
+  /** Open exchanges that have an `open` line, for the gauge. */
+  open(): IterableIterator<Exchange>;
+}
+
+interface Orphan extends Due {
+  readonly key: string;
+  readonly events: WireEvent[];
+}
+
+const LINE_FIELDS: Record<'open' | 'headers' | 'message' | 'close', readonly FieldName[]> = {
+  open: [...ENVELOPE_FIELDS, ...EVENT_TYPES.open.optional],
+  headers: [...ENVELOPE_FIELDS, ...EVENT_TYPES.headers.optional, ...EVENT_TYPES.open.optional],
+  message: [...ENVELOPE_FIELDS, 'id_match', 'event_id_digest', 'error_code', 'is_error', 'result_type'],
+  close: [...ENVELOPE_FIELDS, 'how', ...EVENT_TYPES.close.optional],
+};
+/** Payload lines kept for one open exchange; a host parses an answer once or twice. */
+const MAX_WAITING = 16;
+
+export function createTrack(policy: Policy, health: StoreHealth): Track {
+  let out: Emit<Tracked> = () => {};
+  const timers = new TimerQueue<Exchange>();
+  const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health);
+  const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
+    lose(exchange, 'evicted'),
+  );
+  const orphans = new BoundedMap<Orphan>('orphan_lines', LIMITS.orphanLines, health, (orphan) => {
+    orphanTimers.cancel(orphan);
+    release(orphan);
+  });
+  const orphanTimers = new TimerQueue<Orphan>();
+  const context = createContext(health);
+
+  const leave = (exchange: Exchange): void => {
+    timers.cancel(exchange);
+    closed.add(exchange.key);
+    if (httpMethod(exchange) === 'GET') context.carrierClosed(exchange.key, exchange.lastTs);
+  };
+  /** Its payload lines still count, and may tell what its caller got. */
+  const flush = (exchange: Exchange): void => {
+    for (const line of exchange.waiting) out({ is: line.type as 'parse' | 'settle', event: line, key: exchange.key });
+    exchange.waiting.length = 0;
+  };
+  const lose = (exchange: Exchange, reason: 'ttl' | 'writer_gone' | 'evicted'): void => {
+    leave(exchange);
+    flush(exchange);
+    out({ is: 'expired', exchange, reason });
+  };
+  const expire = (exchange: Exchange, reason: 'ttl' | 'writer_gone'): void => {
+    if (!open.delete(exchange.key)) return;
+    lose(exchange, reason);
+  };
+  const release = (orphan: Orphan): void => {
+    for (const event of orphan.events) out({ is: event.type as 'parse' | 'settle', event, key: null });
+  };
+
+  const enter = (key: string, host: string, event: WireEvent): Exchange => {
+    const exchange = createExchange(key, host, event, policy);
+    const orphan = orphans.size === 0 ? undefined : orphans.get(key);
+    if (orphan !== undefined) {
+      orphans.delete(key);
+      if (event.ts > orphan.deadline) release(orphan);
+      else for (const line of orphan.events) attach(exchange, line);
+      orphanTimers.cancel(orphan);
+    }
+    return exchange;
+  };
+
+  const attach = (exchange: Exchange, event: WireEvent): void => {
+    if (event.type === 'settle' && event.result === 'timeout') exchange.timeoutTs ??= event.ts;
+    exchange.lastTs = Math.max(exchange.lastTs, event.ts);
+    if (exchange.waiting.length < MAX_WAITING) exchange.waiting.push(event);
+    else out({ is: event.type as 'parse' | 'settle', event, key: null });
+  };
+
+  const keepOpen = (exchange: Exchange): void => {
+    const long = httpMethod(exchange) === 'GET' || exchange.fields.method === LISTEN;
+    exchange.deadline = exchange.lastTs + (long ? LIMITS.expireListenMs : LIMITS.expireResponseMs);
+    timers.schedule(exchange);
+  };
+
+  const close = (exchange: Exchange, event: WireEvent): void => {
+    exchange.closeTs = event.ts;
+    context.attachAtClose(exchange, (key) => (open.has(key) ? 'open' : closed.has(key) ? 'closed' : 'unknown'));
+    leave(exchange);
+    out({ is: 'closed', exchange });
+    flush(exchange);
+  };
+
+  /** The open exchange, unless its time is over by the clock of this line and no tick has said so yet. */
+  const openAt = (key: string, ts: number): Exchange | undefined => {
+    const exchange = open.get(key);
+    if (exchange === undefined || ts <= exchange.deadline) return exchange;
+    expire(exchange, 'ttl');
+    return undefined;
+  };
+
+  const pushExchangeLine = (event: WireEvent, host: string): void => {
+    const key = exchangeKey(host, event.exchange as string);
+    let exchange = openAt(key, event.ts);
+    const first = exchange === undefined;
+    if (exchange === undefined) {
+      if (closed.has(key)) {
+        out({ is: 'late', event });
+        return;
+      }
+      exchange = enter(key, host, event);
+    } else mergeLine(exchange, event, LINE_FIELDS[event.type as 'open'], policy);
+    if (first || event.type === 'open') context.noteRequest(exchange);
+    if (event.type === 'close') {
+      if (!first) open.delete(key);
+      close(exchange, event);
+      return;
+    }
+    if (first) open.set(key, exchange);
+    keepOpen(exchange);
+    if (first || event.type === 'open') out({ is: 'opened', exchange });
+  };
+
+  const pushPayloadLine = (event: WireEvent, host: string): void => {
+    const is = event.type as 'parse' | 'settle';
+    if (event.exchange === undefined || event.exchange === null) {
+      out({ is, event, key: null });
+      return;
+    }
+    const key = exchangeKey(host, event.exchange);
+    const exchange = openAt(key, event.ts);
+    if (exchange !== undefined) {
+      attach(exchange, event);
+      keepOpen(exchange);
+      if (is === 'settle') out({ is: 'told', event, key });
+    } else if (closed.has(key)) {
+      out({ is, event, key });
+    } else {
+      let orphan = orphans.get(key);
+      if (orphan === undefined) {
+        orphan = { key, events: [], deadline: event.ts + LIMITS.orphanMs, place: null };
+        orphans.set(key, orphan);
+        orphanTimers.schedule(orphan);
+      }
+      if (orphan.events.length < MAX_WAITING) orphan.events.push(event);
+      else out({ is, event, key: null });
+    }
+  };
+
+  return {
+    push(event, emit) {
+      out = emit;
+      const host = event.host ?? event.origin.host;
+      switch (event.type) {
+        case 'open':
+        case 'headers':
+        case 'message':
+        case 'close':
+          pushExchangeLine(event, host);
+          break;
+        case 'parse':
+        case 'settle':
+          pushPayloadLine(event, host);
+          break;
+        case 'client': {
+          const key = clientKey(host, event.client as string, '');
+          if (event.event === 'session_deleted') context.sessionDeleted(key, event.ts);
+          emit({ is: 'client', event, key });
+          break;
+        }
+        case 'discovery': {
+          const { server, policy: configured } = resolveServer(policy, event);
+          emit({ is: 'contract', server, event, contract: context.discovered(server, configured, event) });
+          break;
+        }
+      }
+    },
+    tick(now, emit) {
+      out = emit;
+      context.tick(now);
+      timers.expire(now, (exchange) => expire(exchange, 'ttl'));
+      orphanTimers.expire(now, (orphan) => {
+        if (orphans.delete(orphan.key)) release(orphan);
+      });
+    },
+    writerGone(writer, emit) {
+      out = emit;
+      for (const exchange of [...open.values()]) if (exchange.writer === writer) expire(exchange, 'writer_gone');
+    },
+    open: () => open.values(),
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * Keyed state of the stages: a Map with a cap and an eviction counter, and a timer queue on event time. Both are needed for
+ * every store: the input is lossy, so an entry may never be ended by its own event.
+ */
+import type { StoreName } from './model/limits.ts';
+
+/** Counts what a full store had to give up, and knows the sizes. One per pipeline. */
+export interface StoreHealth {
+  readonly evictions: Map<StoreName, number>;
+  readonly sizes: Map<StoreName, () => number>;
+}
+
+export const createStoreHealth = (): StoreHealth => ({ evictions: new Map(), sizes: new Map() });
+
+export function countEviction(health: StoreHealth, store: StoreName, n = 1): void {
+  health.evictions.set(store, (health.evictions.get(store) ?? 0) + n);
+}
+
+/** A Map that gives its oldest entry up when a new key meets the cap. Setting a key again makes it the newest. */
+export class BoundedMap<V extends object> {
+  readonly #map = new Map<string, V>();
+
+  constructor(
+    private readonly name: StoreName,
+    private readonly cap: number,
+    private readonly health: StoreHealth,
+    private readonly onEvict: (value: V, key: string) => void = () => {},
+  ) {
+    health.sizes.set(name, () => this.#map.size);
+  }
+
+  get size(): number {
+    return this.#map.size;
+  }
+  get(key: string): V | undefined {
+    return this.#map.get(key);
+  }
+  has(key: string): boolean {
+    return this.#map.has(key);
+  }
+  values(): IterableIterator<V> {
+    return this.#map.values();
+  }
+  delete(key: string): boolean {
+    return this.#map.delete(key);
+  }
+
+  set(key: string, value: V): void {
+    if (!this.#map.delete(key) && this.#map.size >= this.cap) {
+      const [oldest, gone] = this.#map.entries().next().value as [string, V];
+      this.#map.delete(oldest);
+      countEviction(this.health, this.name);
+      this.onEvict(gone, oldest);
+    }
+    this.#map.set(key, value);
+  }
+
+  /** Forgets what was last set before `before` (Unix ms of event time): the TTL of memories that no event ends. */
+  expire(this: BoundedMap<V & { readonly ts: number }>, before: number): void {
+    for (const [key, value] of this.#map) {
+      if (value.ts >= before) return;
+      this.#map.delete(key);
+    }
+  }
+}
+
+/** Remembers keys in two generations of `cap`: between `cap` and `2 * cap` of the newest ones, at a constant cost. */
+export class GenerationSet {
+  #young = new Set<string>();
+  #old = new Set<string>();
+
+  constructor(
+    name: StoreName,
+    private readonly cap: number,
+    health: StoreHealth,
+  ) {
+    health.sizes.set(name, () => this.#young.size + this.#old.size);
+  }
+
+  has(key: string): boolean {
+    return this.#young.has(key) || this.#old.has(key);
+  }
+  add(key: string): void {
+    if (this.#young.size >= this.cap) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
+  }
+}
+
+/** Something that is due at `deadline` (Unix ms of event time; Infinity = not due at all). */
+export interface Due {
+  deadline: number;
+  /** Its place in the queue; owned by the queue. */
+  place: Place | null;
+}
+export interface Place {
+  /** The deadline it is sorted by: never later than the item's own. */
+  at: number;
+  index: number;
+}
+
+/** Fields of a new item that is in no queue yet. */
+export const undue = (): Due => ({ deadline: Number.POSITIVE_INFINITY, place: null });
+
+/**
+ * Binary heap of deadlines. Moving a deadline later is free (the place is corrected when it comes up); an item that is no longer
+ * due leaves at once, so that the queue never keeps alive what its store has let go.
+ */
+export class TimerQueue<T extends Due> {
+  readonly #heap: T[] = [];
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Call after every change of `item.deadline`. */
+  schedule(item: T): void {
+    const { deadline, place } = item;
+    if (place === null) {
+      if (deadline === Number.POSITIVE_INFINITY) return;
+      item.place = { at: deadline, index: this.#heap.length };
+      this.#heap.push(item);
+      this.#up(item);
+    } else if (deadline === Number.POSITIVE_INFINITY) this.#remove(item);
+    else if (deadline < place.at) {
+      place.at = deadline;
+      this.#up(item);
+    }
+  }
+
+  /** Takes it out: `deadline` becomes Infinity. */
+  cancel(item: T): void {
+    item.deadline = Number.POSITIVE_INFINITY;
+    if (item.place !== null) this.#remove(item);
+  }
+
+  /** Calls `fire` for every item whose deadline lies strictly before `now`, in order of deadlines. */
+  expire(now: number, fire: (item: T) => void): void {
+    for (;;) {
+      const top = this.#heap[0];
+      if (top === undefined) return;
+      const place = top.place as Place;
+      if (place.at >= now) return;
+      if (top.deadline > place.at) {
+        place.at = top.deadline;
+        this.#down(top);
+        continue;
+      }
+      this.cancel(top);
+      fire(top);
+    }
+  }
+
+  #remove(item: T): void {
+    const { index } = item.place as Place;
+    item.place = null;
+    const last = this.#heap.pop() as T;
+    if (last === item) return;
+    const place = last.place as Place;
+    place.index = index;
+    this.#heap[index] = last;
+    this.#up(last);
+    this.#down(last);
+  }
+
+  #up(item: T): void {
+    const place = item.place as Place;
+    while (place.index > 0) {
+      const parent = (place.index - 1) >> 1;
+      if (this.#at(parent) <= place.at) return;
+      this.#swap(place.index, parent);
+    }
+  }
+
+  #down(item: T): void {
+    const place = item.place as Place;
+    for (;;) {
+      let child = 2 * place.index + 1;
+      if (child >= this.#heap.length) return;
+      if (child + 1 < this.#heap.length && this.#at(child + 1) < this.#at(child)) child++;
+      if (this.#at(child) >= place.at) return;
+      this.#swap(place.index, child);
+    }
+  }
+
+  #at(index: number): number {
+    return ((this.#heap[index] as T).place as Place).at;
+  }
+
+  #swap(a: number, b: number): void {
+    const heap = this.#heap;
+    const first = heap[a] as T;
+    const second = heap[b] as T;
+    heap[a] = second;
+    heap[b] = first;
+    (first.place as Place).index = b;
+    (second.place as Place).index = a;
+  }
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The command line. Parses, dispatches, and is the only place that ends the process. */
+import { main } from './app/cli.ts';
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,86 @@
+/**
+ * Keeps the number of open files under a cap: decides whose descriptor is taken away (the one used least recently) and what an
+ * attempt to open means for the file. It must not decide which file is needed.
+ */
+import { type FaultList, reasonOf } from './fault-list.ts';
+import type { TailedFile } from './tailed-file.ts';
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  typeof (error as NodeJS.ErrnoException).syscall === 'string';
+
+export interface DescriptorPool {
+  /** False: not now. Then it is blocked by a fault, or its name leads elsewhere and it is marked gone. */
+  acquire(file: TailedFile): boolean;
+  /** Runs an operation on an open file. False: a system error, and the file is blocked. */
+  attempt(file: TailedFile, operation: () => void): boolean;
+  /** It was read: whatever blocked it is over. */
+  unblock(file: TailedFile): void;
+  close(file: TailedFile): void;
+  open(): TailedFile[];
+  size(): number;
+}
+
+export function createDescriptorPool(maxOpen: number, faults: FaultList): DescriptorPool {
+  /** The one used least recently first. */
+  const open = new Set<TailedFile>();
+
+  function block(file: TailedFile, reason: string): false {
+    file.isBlocked = true;
+    faults.report(file.path, reason);
+    return false;
+  }
+
+  function close(file: TailedFile): void {
+    file.close();
+    open.delete(file);
+  }
+
+  /** A file without a name cannot be opened again, so its descriptor is never taken away. */
+  function makeRoom(): boolean {
+    if (open.size < maxOpen) return true;
+    for (const file of open) {
+      if (file.goneSince !== undefined) continue;
+      close(file);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    acquire(file) {
+      if (file.isOpen) {
+        open.delete(file);
+        open.add(file);
+        return true;
+      }
+      if (!makeRoom()) return block(file, `all ${maxOpen} descriptors are held by files that were renamed or removed`);
+      try {
+        if (file.open()) {
+          open.add(file);
+          return true;
+        }
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        if (error.code !== 'ENOENT') return block(file, reasonOf(error));
+      }
+      file.goneSince ??= performance.now();
+      return false;
+    },
+    attempt(file, operation) {
+      try {
+        operation();
+        return true;
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        return block(file, reasonOf(error));
+      }
+    },
+    unblock(file) {
+      if (file.isBlocked) faults.clear(file.path);
+      file.isBlocked = false;
+    },
+    close,
+    open: () => [...open],
+    size: () => open.size,
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * What cannot be read and why: one line for each path, logged when it changes, with a back-off for the next attempt. A fault is
+ * never final: whoever reads tries again for ever. It must not decide what is a fault.
+ */
+export type Log = (level: 'info' | 'warn', message: string) => void;
+
+const MAX_DELAY_MS = 5000;
+
+/** `EACCES: permission denied`, without the call and the path that Node adds. */
+export const reasonOf = (error: unknown): string => String((error as Error).message).replace(/, \w+( '.*)?$/s, '');
+
+export interface FaultList {
+  report(path: string, reason: string): void;
+  clear(path: string): void;
+  /** Whether the next attempt is due. */
+  isDue(path: string): boolean;
+  /** Drops the faults of paths that nobody asks for any more. */
+  retain(isWanted: (path: string) => boolean): void;
+  messages(): string[];
+}
+
+export function createFaultList(log: Log, minDelayMs: number): FaultList {
+  const faults = new Map<string, { message: string; delayMs: number; dueAt: number }>();
+  return {
+    report(path, reason) {
+      const message = `cannot read ${path}: ${reason}`;
+      const known = faults.get(path);
+      const isNew = known?.message !== message;
+      if (isNew) log('warn', message);
+      const delayMs = isNew ? minDelayMs : Math.min(MAX_DELAY_MS, 2 * known.delayMs);
+      faults.set(path, { message, delayMs, dueAt: performance.now() + delayMs });
+    },
+    clear(path) {
+      if (faults.delete(path)) log('info', `can read ${path} again`);
+    },
+    isDue: (path) => (faults.get(path)?.dueAt ?? 0) <= performance.now(),
+    retain(isWanted) {
+      for (const path of faults.keys()) if (!isWanted(path)) faults.delete(path);
+    },
+    messages: () => Array.from(faults.values(), (fault) => fault.message),
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * What makes two looks at a name the same file: device, inode and birth time, because ext4 hands a freed inode to the next file
+ * at once. It must not decide by name or content: a rename keeps the file, a copy is another one.
+ */
+import type { BigIntStats } from 'node:fs';
+
+export interface FileIdentity {
+  readonly dev: string;
+  readonly ino: string;
+  readonly birthtimeNs: string;
+}
+
+export const identityOf = (stats: BigIntStats): FileIdentity => ({
+  dev: String(stats.dev),
+  ino: String(stats.ino),
+  birthtimeNs: String(stats.birthtimeNs),
+});
+
+/** Unique among files that exist at one time; the birth time tells a file from a dead one. */
+export const inodeKey = (identity: Pick<FileIdentity, 'dev' | 'ino'>): string => `${identity.dev}:${identity.ino}`;
+
+export const sameFile = (a: FileIdentity, b: FileIdentity): boolean =>
+  a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+
+export function kindOf(stats: BigIntStats): string {
+  if (stats.isDirectory()) return 'a directory';
+  if (stats.isFIFO()) return 'a FIFO';
+  if (stats.isSocket()) return 'a socket';
+  return 'a device';
+}

@@ -1,0 +1,50 @@
+/** The contract between a source of lines and the application. A source knows nothing of the pipeline behind the sink. */
+import type { Origin } from '../core/model/event.ts';
+
+export interface LineSink {
+  /**
+   * One whole line: decoded text without its line end, not blank, no NUL run around it, no BOM.
+   * Returns the event time (Unix ms) of an accepted line, undefined for a rejected one.
+   */
+  line(text: string, origin: Origin, line: number, offset: number): number | undefined;
+  /** A line that never became text: longer than the limit, or unfinished when its file ended for good. */
+  reject(reason: 'oversize' | 'incomplete', origin: Origin, line: number, offset: number): void;
+  /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */
+  invalidUtf8(origin: Origin): void;
+  /**
+   * Called after each slice of work: everything of this source up to `watermark` (Unix ms of event time) was delivered.
+   * -Infinity while nothing is known.
+   */
+  advance(source: string, watermark: number): void;
+}
+
+export interface SourceStatus {
+  readonly name: string;
+  /** waiting: nothing to read yet; replaying: behind the end seen at start; following: caught up once. */
+  readonly state: 'waiting' | 'replaying' | 'following';
+  /** One clear line each: what cannot be read and why. Empty: no fault. */
+  readonly faults: readonly string[];
+  readonly files: number;
+  readonly lagBytes: number;
+  /** Wall time minus the time of the newest delivered event while bytes are unread, else 0. */
+  readonly lagSeconds: number;
+}
+
+export interface Source {
+  readonly name: string;
+  /** Reads until the signal aborts; rejects only on a programming error, never for a bad file. */
+  run(sink: LineSink, signal: AbortSignal): Promise<void>;
+  /** Reads what is there now, to the end of every file (shutdown). Stops at the deadline (ms of budget). */
+  drain(sink: LineSink, budgetMs: number): Promise<void>;
+  status(): SourceStatus;
+}
+
+/** Where a reader stands in one file: all that a checkpoint has to keep of it. `offset` is always at a line start. */
+export interface FilePosition {
+  readonly path: string;
+  readonly dev: string;
+  readonly ino: string;
+  readonly birthtimeNs: string;
+  readonly offset: number;
+  readonly line: number;
+}

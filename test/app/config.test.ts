@@ -1,0 +1,130 @@
+/** Configuration: defaults and precedence. Faults: config-invalid.test.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadConfig } from '../../src/app/config.ts';
+import { EXAMPLE_CONFIG, renderConfigDoc } from '../../src/app/config-doc.ts';
+import { KEYS, type KeySpec, SERVER_KEYS } from '../../src/app/config-keys.ts';
+import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './load-text.ts';
+
+const DEFAULTS = {
+  events: ['/var/run/tailfin/events/*.ndjson'],
+  from: 'beginning',
+  host: '',
+  metricsListen: { host: '0.0.0.0', port: 19640 },
+  logLevel: 'info',
+  policyCutMid: 'ambiguous',
+  servers: [],
+};
+
+test('defaults: without a file, with an empty one, with sections that hold nothing', () => {
+  assert.deepEqual(values(loadConfig({})), DEFAULTS);
+  for (const text of [
+    '',
+    '\uFEFF',
+    '# nothing\n',
+    '---\n',
+    '---\n...\n',
+    '{}',
+    'policy:\nservers:\n',
+    'servers: {}\r\n',
+  ]) {
+    const config = load(text);
+    assert.deepEqual(values(config), DEFAULTS, JSON.stringify(text));
+    assert.deepEqual([...new Set(Object.values(config.origins))], ['default']);
+  }
+  assert.deepEqual(values(load('servers: {a: , b: {}}')), {
+    ...DEFAULTS,
+    servers: ['a', 'b'].map((name) => ({
+      name,
+      match: undefined,
+      endpoints: undefined,
+      sentinel: undefined,
+      selfDelimiting: undefined,
+      sticky: undefined,
+      readOnlyTools: [],
+    })),
+  });
+});
+
+test('the example of the documentation sets every key of a server, and loads', () => {
+  const config = load(EXAMPLE_CONFIG);
+  const merged: object = Object.assign({}, ...config.servers.map((server) => JSON.parse(JSON.stringify(server))));
+  assert.deepEqual(Object.keys(merged).sort(), ['name', ...Object.keys(SERVER_KEYS)].sort());
+  const doc = renderConfigDoc();
+  const specs: readonly KeySpec[] = [...Object.values(KEYS), ...Object.values(SERVER_KEYS)];
+  for (const spec of specs)
+    for (const word of [spec.path, spec.env, spec.flag]) assert.ok(doc.includes(`\`${word ?? spec.path}\``));
+});
+
+test('names of variables and flags follow from the path, the field from the flag as commander does it', () => {
+  for (const [field, spec] of Object.entries(KEYS)) {
+    assert.equal(spec.env, `TAILFIN_${spec.path.toUpperCase().replace('.', '_')}`);
+    assert.equal(spec.flag, `--${spec.path.replace(/[._]/g, '-')}`);
+    assert.equal(
+      field,
+      spec.flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    );
+  }
+});
+
+test('defaults < file < environment < flags, key by key', () => {
+  const text = 'from: end\nlog_level: warn\nhost: of-file\npolicy: {cut_mid: abandoned}\n';
+  const env = {
+    TAILFIN_LOG_LEVEL: 'error',
+    TAILFIN_HOST: 'of-env',
+    TAILFIN_FROM: '',
+    TAILFIN_PORT: 'tcp://10.0.0.1:80',
+  };
+  const config = load(text, { env, flags: { host: 'of-flag', logLevel: undefined, once: true, config: file } });
+  assert.deepEqual(values(config), {
+    ...DEFAULTS,
+    from: 'end',
+    logLevel: 'error',
+    host: 'of-flag',
+    policyCutMid: 'abandoned',
+  });
+  assert.deepEqual(config.origins, {
+    events: 'default',
+    from: `file ${file}:1`,
+    host: 'flag --host',
+    metrics_listen: 'default',
+    log_level: 'environment TAILFIN_LOG_LEVEL',
+    'policy.cut_mid': `file ${file}:4`,
+  });
+});
+
+test('every variable and flag sets its key', () => {
+  const texts = {
+    events: '/a/{b,c}.ndjson, /d/*',
+    from: 'end',
+    host: 'agent',
+    metricsListen: '[::1]:0',
+    logLevel: 'debug',
+    policyCutMid: 'abandoned',
+  } satisfies Record<keyof typeof KEYS, string>;
+  const expected = {
+    ...texts,
+    events: ['/a/{b,c}.ndjson', '/d/*'],
+    metricsListen: { host: '::1', port: 0 },
+    servers: [],
+  };
+  const env = Object.fromEntries(
+    Object.entries(KEYS).map(([field, { env }]) => [env, texts[field as keyof typeof KEYS]]),
+  );
+  assert.deepEqual(values(loadConfig({ env })), expected);
+  assert.deepEqual(values(loadConfig({ flags: texts })), expected);
+  // a flag given several times: the list grows, of the others the last one counts
+  const flags = { events: ['/a', '/b,/c'], from: ['beginning', 'end'] };
+  assert.deepEqual(values(loadConfig({ flags })), { ...DEFAULTS, events: ['/a', '/b', '/c'], from: 'end' });
+});
+
+test('a single glob is a list of one; YAML 1.2 has no `no`, and no dates', () => {
+  assert.deepEqual(load('events: /tmp/*').events, ['/tmp/*']);
+  assert.deepEqual(load('servers: {a: {read_only_tools: get_*}}').servers[0]?.readOnlyTools, ['get_*']);
+  assert.equal(load('host: no').host, 'no');
+  assert.equal(load('%YAML 1.1\n---\nhost: 2026-07-28').host, '2026-07-28');
+  assert.deepEqual(
+    load('servers: {8080: {}, 0x10: {}, ~: {}, __proto__: {}}').servers.map(({ name }) => name),
+    ['8080', '0x10', '~', '__proto__'],
+  );
+});

@@ -1,0 +1,165 @@
+/** What cannot be read: one line in the status and one in the log, no block, no crash, and reading goes on when it can. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { append, createRig } from './tail-rig.ts';
+
+/** The superuser may read everything: become nobody. False: not possible here. */
+function withoutPrivileges(t: TestContext): boolean {
+  if (process.geteuid?.() !== 0) return true;
+  try {
+    process.seteuid?.(65534);
+  } catch {
+    return false;
+  }
+  t.after(() => process.seteuid?.(0));
+  return true;
+}
+
+interface Obstacle {
+  readonly name: string;
+  readonly put: (path: string, t: TestContext) => void | Promise<void>;
+  readonly reason: string;
+}
+
+const OBSTACLES: readonly Obstacle[] = [
+  { name: 'a folder', put: (path) => mkdirSync(path), reason: 'it is a directory, not a regular file' },
+  { name: 'a FIFO', put: (path) => void execFileSync('mkfifo', [path]), reason: 'it is a FIFO, not a regular file' },
+  {
+    name: 'a socket',
+    put: async (path, t) => {
+      const server = createServer();
+      t.after(() => server.close());
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+    },
+    reason: 'it is a socket, not a regular file',
+  },
+  {
+    name: 'a link to nowhere',
+    put: (path) => symlinkSync('nowhere', path),
+    reason: 'ENOENT: no such file or directory',
+  },
+  {
+    name: 'a link to itself',
+    put: (path) => symlinkSync('f.ndjson', path),
+    reason: 'ELOOP: too many symbolic links encountered',
+  },
+];
+
+for (const { name, put, reason } of OBSTACLES) {
+  test(`tail faults: ${name} in the place of a file (R22)`, async (t) => {
+    const rig = createRig(t);
+    const f = rig.path('f.ndjson');
+    append(f, 0, 1);
+    append(rig.path('good.ndjson'), 1, 1);
+    rig.start();
+    await rig.untilOnce(2);
+    unlinkSync(f);
+    await put(f, t);
+    const fault = `cannot read ${f}: ${reason}`;
+    await rig.until(() => rig.status().faults.length > 0, 'the fault');
+    assert.deepEqual(rig.status().faults, [fault]);
+    append(rig.path('good.ndjson'), 2, 1);
+    await rig.untilOnce(3);
+
+    rmSync(f, { recursive: true });
+    append(f, 3, 1);
+    await rig.untilOnce(4);
+    await rig.until(() => rig.status().faults.length === 0, 'the fault gone');
+    assert.equal(rig.logs.filter((line) => line === fault).length, 1, 'said once');
+  });
+}
+
+test('tail faults: a folder is none where the pattern asks for anything', async (t) => {
+  const rig = createRig(t, { globs: ['*', '**'] });
+  mkdirSync(rig.path('folder'));
+  append(rig.path('f'), 0, 1);
+  rig.start();
+  await rig.untilOnce(1);
+  assert.deepEqual(rig.status().faults, []);
+});
+
+test('tail faults: a file without permission, then with (R23)', async (t) => {
+  if (!withoutPrivileges(t)) return t.skip('needs another user');
+  const clock = 5_000_000;
+  const rig = createRig(t, { now: () => clock });
+  const f = rig.path('f.ndjson');
+  append(f, 0, 10);
+  chmodSync(f, 0);
+  rig.start();
+  const fault = `cannot read ${f}: EACCES: permission denied`;
+  await rig.until(() => rig.status().faults.length > 0, 'the fault');
+  assert.deepEqual(rig.status().faults, [fault]);
+  assert.equal(rig.status().state, 'following', 'it holds nothing up');
+  assert.equal(rig.status().lagBytes > 0, true);
+  await rig.until(() => rig.watermarks.at(-1) === clock, 'time goes on without it');
+  chmodSync(f, 0o600);
+  await rig.untilOnce(10);
+  assert.deepEqual(rig.status().faults, []);
+  assert.deepEqual(
+    rig.logs.filter((line) => line.includes(f)),
+    [fault, `can read ${f} again`],
+  );
+});
+
+test('tail faults: an empty file without permission, then with', async (t) => {
+  if (!withoutPrivileges(t)) return t.skip('needs another user');
+  const rig = createRig(t);
+  const f = rig.path('f.ndjson');
+  writeFileSync(f, '', { mode: 0 });
+  rig.start();
+  await rig.until(() => rig.status().faults.length > 0, 'the fault');
+  chmodSync(f, 0o600);
+  await rig.until(() => rig.status().faults.length === 0, 'the fault gone');
+});
+
+test('tail faults: a folder without permission says nothing about the files in it', async (t) => {
+  if (!withoutPrivileges(t)) return t.skip('needs another user');
+  const rig = createRig(t, { globs: ['in/*.ndjson'], graceMs: 0 });
+  const folder = rig.path('in');
+  mkdirSync(folder);
+  append(rig.path('in/f.ndjson'), 0, 1);
+  rig.start();
+  await rig.untilOnce(1);
+  chmodSync(folder, 0);
+  await rig.until(() => rig.status().faults.length > 0, 'the fault');
+  assert.deepEqual(rig.status().faults, [`cannot read ${folder}: EACCES: permission denied`]);
+  await rig.untilLooked();
+  assert.equal(rig.status().files, 1);
+  chmodSync(folder, 0o700);
+  append(rig.path('in/f.ndjson'), 1, 1);
+  await rig.untilOnce(2);
+  await rig.until(() => rig.status().faults.length === 0, 'the fault gone');
+});
+
+test('tail faults: a folder that appears later, goes, and comes again', async (t) => {
+  const clock = 5_000_000;
+  const rig = createRig(t, { globs: ['in/*.ndjson'], now: () => clock, graceMs: 20 }).start();
+  const folder = rig.path('in');
+  const said = () => rig.logs.filter((line) => line === `events is waiting: ${folder} does not exist yet`).length;
+  await rig.until(() => said() > 0, 'a word about waiting');
+  await rig.untilLooked();
+  assert.equal(said(), 1, 'said once');
+  assert.deepEqual(rig.status(), {
+    name: 'events',
+    state: 'waiting',
+    faults: [],
+    files: 0,
+    lagBytes: 0,
+    lagSeconds: 0,
+  });
+  assert.equal(rig.watermarks.at(-1), clock);
+  mkdirSync(folder);
+  append(rig.path('in/f.ndjson'), 0, 10);
+  await rig.untilOnce(10);
+  assert.equal(rig.status().state, 'following');
+
+  unlinkSync(rig.path('in/f.ndjson'));
+  rmdirSync(folder);
+  await rig.until(() => said() === 2, 'waiting again');
+  mkdirSync(folder);
+  append(rig.path('in/f.ndjson'), 10, 10);
+  await rig.untilOnce(20);
+});
