@@ -12,7 +12,10 @@ export function parseExposition(text) {
     if (match === null) throw new Error(`not a sample line: ${line}`);
     const [, name, inner = '', value] = match;
     const labels = Object.fromEntries(
-      [...inner.matchAll(LABEL)].map(([, label, raw]) => [label, raw.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c))]),
+      [...inner.matchAll(LABEL)].map(([, label, raw]) => [
+        label,
+        raw.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c)),
+      ]),
     );
     samples.push({ name, labels, value: Number(value) });
   }

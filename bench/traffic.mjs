@@ -179,7 +179,11 @@ const UNDELIVERED = [
 /** Calls that carry arguments: all of them join their retries by the digest of these. */
 const METHODS = [
   { weight: 92, name: 'tools/call', targets: (server) => server.tools },
-  { weight: 5, name: 'resources/read', targets: (server) => server.tools.map((tool) => `doc://${server.name}/${tool}`) },
+  {
+    weight: 5,
+    name: 'resources/read',
+    targets: (server) => server.tools.map((tool) => `doc://${server.name}/${tool}`),
+  },
   { weight: 3, name: 'prompts/get', targets: (server) => server.tools.map((tool) => `how_to_${tool}`) },
 ];
 

@@ -13,16 +13,9 @@ import { spawnSync } from 'node:child_process';
 //   no finding key=value ...         none does (also: no operation ..., no verdict ...)
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const split = process.argv.indexOf('--');
-if (split < 3 || split === process.argv.length - 1) {
-  console.error('usage: check-cases.mjs DIR -- COMMAND [ARG...]');
-  process.exit(2);
-}
-const dir = process.argv[2];
-const command = process.argv.slice(split + 1);
-
-function replay(folder, format) {
+function replay(command, folder, format) {
   const args = [...command.slice(1), 'replay', '--format', format, join(folder, 'events.ndjson')];
   const config = join(folder, 'tailfin.yaml');
   if (existsSync(config)) args.push('--config', config);
@@ -34,10 +27,9 @@ function replay(folder, format) {
   return run.stdout;
 }
 
-const known = new Set();
-
-function parseProm(text) {
-  known.clear();
+/** The samples of an exposition, and every metric that it knows. */
+export function parseProm(text) {
+  const known = new Set();
   const samples = [];
   for (const line of text.split('\n')) {
     const type = /^# TYPE ([a-zA-Z_:][\w:]*) /.exec(line);
@@ -47,7 +39,7 @@ function parseProm(text) {
     known.add(m[1]);
     samples.push({ name: m[1], labels: parseLabels(m[2] ?? ''), value: Number(m[3].replace('+Inf', 'Infinity')) });
   }
-  return samples;
+  return { known, samples };
 }
 
 function parseLabels(text) {
@@ -59,7 +51,15 @@ function parseLabels(text) {
 
 const carries = (labels, wanted) => Object.entries(wanted).every(([k, v]) => String(labels[k] ?? '') === v);
 
-function checkLine(line, samples, records) {
+/** The checks of an expect.txt, one a line. */
+export const checksOf = (text) =>
+  text
+    .split('\n')
+    .map((raw) => raw.replace(/(^|\s)#.*$/, '').trim())
+    .filter(Boolean);
+
+/** null: the check holds; else what is wrong. */
+export function checkLine(line, { known, samples }, records) {
   const record = /^(no )?(verdict|operation|finding)\s+(.*)$/.exec(line);
   if (record) {
     const wanted = Object.fromEntries(
@@ -98,37 +98,48 @@ function checkLine(line, samples, records) {
   return ok ? null : `is ${sum}`;
 }
 
-let passed = 0,
-  failed = 0;
-const folders = readdirSync(dir)
-  .sort()
-  .map((f) => join(dir, f))
-  .filter((f) => statSync(f).isDirectory() && existsSync(join(f, 'expect.txt')));
-for (const folder of folders) {
-  const problems = [];
+function checkFolder(command, folder) {
   try {
-    const samples = parseProm(replay(folder, 'prom'));
-    const records = replay(folder, 'json')
+    const exposition = parseProm(replay(command, folder, 'prom'));
+    const records = replay(command, folder, 'json')
       .split('\n')
       .filter(Boolean)
       .map((l) => JSON.parse(l));
-    for (const raw of readFileSync(join(folder, 'expect.txt'), 'utf8').split('\n')) {
-      const line = raw.replace(/(^|\s)#.*$/, '').trim();
-      if (!line) continue;
-      const problem = checkLine(line, samples, records);
-      if (problem) problems.push(`${line}: ${problem}`);
-    }
+    return checksOf(readFileSync(join(folder, 'expect.txt'), 'utf8')).flatMap((line) => {
+      const problem = checkLine(line, exposition, records);
+      return problem ? [`${line}: ${problem}`] : [];
+    });
   } catch (error) {
-    problems.push(error.message);
-  }
-  if (problems.length) {
-    failed++;
-    console.log(`FAIL ${folder}`);
-    for (const p of problems) console.log(`     ${p}`);
-  } else {
-    passed++;
-    console.log(`ok   ${folder}`);
+    return [error.message];
   }
 }
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed || passed === 0 ? 1 : 0);
+
+/** Folders below `dir` that hold a case. */
+export const casesIn = (dir) =>
+  readdirSync(dir)
+    .sort()
+    .map((f) => join(dir, f))
+    .filter((f) => statSync(f).isDirectory() && existsSync(join(f, 'expect.txt')));
+
+function main() {
+  const split = process.argv.indexOf('--');
+  if (split < 3 || split === process.argv.length - 1) {
+    console.error('usage: check-cases.mjs DIR -- COMMAND [ARG...]');
+    process.exit(2);
+  }
+  const command = process.argv.slice(split + 1);
+  let passed = 0;
+  let failed = 0;
+  for (const folder of casesIn(process.argv[2])) {
+    const problems = checkFolder(command, folder);
+    if (problems.length > 0) failed++;
+    else passed++;
+    console.log(`${problems.length > 0 ? 'FAIL' : 'ok  '} ${folder}`);
+    for (const problem of problems) console.log(`     ${problem}`);
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failed || passed === 0 ? 1 : 0);
+}
+
+// Also imported by test/scenarios.test.ts, which holds the very same checks against the source.
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) main();

@@ -32,7 +32,7 @@ export async function replayCommand(
     policy: toPolicy(config),
     onFact,
     onChunk: () => (format === 'json' ? output.settle() : undefined),
-    ...(progress === undefined ? {} : { progress }),
+    progress,
   });
   if (format === 'prom') {
     pipeline.refresh();

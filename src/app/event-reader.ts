@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Origin, Rejection, WireEvent } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
-import { decode } from '../core/stages/decode.ts';
+import { decode, isRejection } from '../core/stages/decode.ts';
 import { createLineSplitter, type LineReceiver } from '../sources/line-splitter.ts';
 import { RuntimeFailure, reasonOf } from './exit.ts';
 
@@ -14,57 +14,45 @@ export interface ReplayHealth {
 }
 
 export interface EventReader {
-  /** The next event without taking it; undefined: nothing buffered (call `fill`, unless `done`). */
-  peek(): WireEvent | undefined;
-  take(): void;
-  /** Reads one more chunk. */
-  fill(): Promise<void>;
-  readonly done: boolean;
+  /** Reads one chunk and delivers its events; false at the end of the input. */
+  read(deliver: (event: WireEvent) => void): Promise<boolean>;
   readonly bytesRead: number;
+  /** 0 where it is not known (stdin). */
   readonly totalBytes: number;
 }
 
+/** @throws RuntimeFailure when the file cannot be opened; `read` when it cannot be read. */
 export function openEventReader(path: string, host: string, health: ReplayHealth): EventReader {
   const origin: Origin = { source: 'files', writer: `files:${path}`, host };
   const input = path === '-' ? openStdin() : openFile(path);
   const splitter = createLineSplitter({ maxLineBytes: LIMITS.maxLineBytes, origin });
-  let events: WireEvent[] = [];
-  let at = 0;
-  let done = false;
   let bytesRead = 0;
+  let deliver: (event: WireEvent) => void = () => {};
   const receiver: LineReceiver = {
     line(text, from, line, offset) {
       const event = decode(text, from, line, offset);
-      if ('rejected' in event) {
+      if (isRejection(event)) {
         health.rejected(event.rejected, from);
         return undefined;
       }
-      events.push(event);
+      deliver(event);
       return event.ts;
     },
     reject: health.rejected,
     invalidUtf8: health.invalidUtf8,
   };
   return {
-    peek: () => events[at],
-    take() {
-      at++;
-    },
-    async fill() {
-      events = [];
-      at = 0;
+    async read(to) {
+      deliver = to;
       const chunk = await input.read();
       if (chunk === null) {
         splitter.end(receiver);
-        done = true;
         input.close();
-        return;
+        return false;
       }
       bytesRead += chunk.length;
       splitter.push(chunk, receiver);
-    },
-    get done() {
-      return done;
+      return true;
     },
     get bytesRead() {
       return bytesRead;

@@ -2,6 +2,7 @@
  * Offline: files through the pipeline on a virtual clock (the events' own time), merged by time; at the end every window closes.
  * A function of the bytes alone: the same files give the same output.
  */
+import type { WireEvent } from '../core/model/event.ts';
 import type { Fact } from '../core/model/facts.ts';
 import type { Policy } from '../core/model/policy.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
@@ -15,60 +16,72 @@ export interface ReplayOptions {
   readonly onFact?: (fact: Fact) => void;
   /** Called between chunks: a slow reader of the output can hold the replay back. */
   readonly onChunk?: () => Promise<void> | void;
-  readonly progress?: Progress;
+  readonly progress?: Progress | undefined;
 }
+
+/** Event time between two ticks: what is due is found by the lines themselves, ticks only keep the state small. */
+const TICK_MS = 100;
 
 /** @throws RuntimeFailure when a file cannot be read. */
 export async function replay(options: ReplayOptions): Promise<Pipeline> {
   const { files, host, policy, onFact, onChunk, progress } = options;
-  const pipeline = createPipeline(onFact === undefined ? { policy } : { policy, onFact });
+  const pipeline = createPipeline({ policy, home: host, ...(onFact === undefined ? {} : { onFact }) });
   const health = { rejected: pipeline.reject, invalidUtf8: pipeline.invalidUtf8 };
   const readers = files.map((path) => openEventReader(path, host, health));
-  let active = [...readers];
-  for (;;) {
-    active = await refill(active, onChunk, progress, readers);
-    if (active.length === 0) break;
-    drainWhileAllBuffered(active, pipeline);
-  }
+  let nextTick = Number.NEGATIVE_INFINITY;
+  const deliver = (event: WireEvent): void => {
+    if (event.ts >= nextTick) {
+      pipeline.tick(event.ts);
+      nextTick = event.ts + TICK_MS;
+    }
+    pipeline.accept(event);
+  };
+  const betweenChunks = async (): Promise<void> => {
+    await onChunk?.();
+    progress?.update(readers);
+  };
+  if (readers.length === 1) {
+    while (await (readers[0] as EventReader).read(deliver)) await betweenChunks();
+  } else await merge(readers, deliver, betweenChunks);
   pipeline.finish();
   progress?.end();
   return pipeline;
 }
 
-async function refill(
-  readers: readonly EventReader[],
-  onChunk: ReplayOptions['onChunk'],
-  progress: Progress | undefined,
-  all: readonly EventReader[],
-): Promise<EventReader[]> {
-  const left: EventReader[] = [];
-  for (const reader of readers) {
-    while (reader.peek() === undefined && !reader.done) {
-      await reader.fill();
-      await onChunk?.();
-      progress?.update(all);
-    }
-    if (reader.peek() !== undefined) left.push(reader);
-  }
-  return left;
+/** The events of one file that were read and not taken yet. */
+interface Queue {
+  readonly reader: EventReader;
+  events: WireEvent[];
+  at: number;
 }
 
-/** Takes the earliest event of all files until one of them has to read on. Within a file the order of lines stays. */
-function drainWhileAllBuffered(readers: readonly EventReader[], pipeline: Pipeline): void {
-  for (;;) {
-    let earliest = readers[0] as EventReader;
-    let event = earliest.peek();
-    for (let i = 1; i < readers.length; i++) {
-      const other = (readers[i] as EventReader).peek();
-      if (event === undefined || other === undefined) return;
-      if (other.ts < event.ts) {
-        earliest = readers[i] as EventReader;
-        event = other;
-      }
+/** The earliest event of all files first; within a file the order of its lines stays. */
+async function merge(
+  readers: readonly EventReader[],
+  deliver: (event: WireEvent) => void,
+  betweenChunks: () => Promise<void>,
+): Promise<void> {
+  const queues: Queue[] = [];
+  const refill = async (queue: Queue): Promise<boolean> => {
+    queue.events = [];
+    queue.at = 0;
+    let more = true;
+    while (more && queue.events.length === 0) {
+      more = await queue.reader.read((event) => queue.events.push(event));
+      await betweenChunks();
     }
-    if (event === undefined) return;
-    pipeline.tick(event.ts);
-    pipeline.accept(event);
-    earliest.take();
+    return queue.events.length > 0;
+  };
+  for (const reader of readers) {
+    const queue: Queue = { reader, events: [], at: 0 };
+    if (await refill(queue)) queues.push(queue);
+  }
+  const head = (queue: Queue): WireEvent => queue.events[queue.at] as WireEvent;
+  while (queues.length > 0) {
+    let earliest = queues[0] as Queue;
+    for (const queue of queues) if (head(queue).ts < head(earliest).ts) earliest = queue;
+    deliver(head(earliest));
+    earliest.at++;
+    if (earliest.at === earliest.events.length && !(await refill(earliest))) queues.splice(queues.indexOf(earliest), 1);
   }
 }

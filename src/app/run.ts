@@ -47,7 +47,7 @@ function showSources(pipeline: Pipeline, sources: readonly Source[]): void {
 
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start. */
 export async function run({ config, log, signal, now = Date.now }: RunOptions): Promise<number> {
-  const pipeline = createPipeline({ policy: toPolicy(config) });
+  const pipeline = createPipeline({ policy: toPolicy(config), home: config.host || FILES });
   const { cells } = pipeline;
   cells.set('build_info', 1, [VERSION, process.version]);
   cells.touch('source_faults', [FILES]);

@@ -7,9 +7,10 @@ import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
 import { kindOf } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
+import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
 import { STREAMS } from './model/verdict.ts';
-import { versionLabel } from './protocol/revisions.ts';
+import { type Version, versionLabel } from './protocol/revisions.ts';
 import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
@@ -21,6 +22,8 @@ import { createStoreHealth } from './store.ts';
 export interface PipelineOptions {
   readonly policy?: Policy;
   readonly cells?: Cells;
+  /** Host of most lines: the default of the sources. */
+  readonly home?: string;
   /** Called with every fact, after it was measured. */
   readonly onFact?: (fact: Fact) => void;
 }
@@ -46,17 +49,15 @@ export interface Pipeline {
 
 const LINE_TYPES_WITHOUT_COUNT = new Set(['segment', 'end']);
 
-export function createPipeline({
-  policy = DEFAULT_POLICY,
-  cells = createCells(),
-  onFact,
-}: PipelineOptions = {}): Pipeline {
+export function createPipeline(options: PipelineOptions = {}): Pipeline {
+  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', onFact } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
   const detect = createDetect(health);
-  const track = createTrack(policy, health);
+  const track = createTrack(policy, health, home);
   const resume = createResume(policy, health);
   const correlate = createCorrelate(policy, health);
+  const latestVersion = new Map<string, Version>();
   let now = Number.NEGATIVE_INFINITY;
 
   const state = (fact: Fact): void => {
@@ -72,14 +73,21 @@ export function createPipeline({
       onFacts({ is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict });
     correlate.classified(input, onFacts);
   };
+  /** Stated once for each pair while it is the latest of its server. */
+  const noteSeen = (server: string, version: Version): void => {
+    if (latestVersion.get(server) === version) return;
+    if (latestVersion.size >= LIMITS.servers) latestVersion.clear();
+    latestVersion.set(server, version);
+    onFacts({ is: 'seen', server, version });
+  };
   const onTracked = (input: Tracked): void => {
     switch (input.is) {
       case 'opened':
-        onFacts({ is: 'seen', server: input.exchange.server, version: input.exchange.version });
+        noteSeen(input.exchange.server, input.exchange.version);
         resume.opened(input.exchange);
         break;
       case 'closed':
-        onFacts({ is: 'seen', server: input.exchange.server, version: input.exchange.version });
+        noteSeen(input.exchange.server, input.exchange.version);
         resume.closed(input.exchange, onClassified);
         return;
       case 'expired':
@@ -87,8 +95,8 @@ export function createPipeline({
         onFacts({ is: 'expired', exchange: input.exchange, reason: input.reason });
         break;
       case 'contract': {
-        const version = versionLabel(input.event.protocol_version, undefined);
-        onFacts({ is: 'seen', server: input.server, version });
+        const version = versionLabel(input.event.fields.protocol_version, undefined);
+        noteSeen(input.server, version);
         onFacts({ is: 'contract', server: input.server, version, contract: input.contract });
         return;
       }
@@ -107,12 +115,12 @@ export function createPipeline({
   );
 
   const accept = (event: WireEvent): void => {
-    const { origin, type } = event;
+    const { origin, type, fields } = event;
     if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
     cells.add('events', 1, [origin.source, type]);
-    if (event.seq !== undefined && event.seq !== null)
-      sequence.push(event.writer ?? origin.writer, event.seq, event.ts, origin.source);
-    if (type === 'gap') cells.add('events_missing', event.dropped as number, [origin.source]);
+    if (fields.seq !== undefined && fields.seq !== null)
+      sequence.push(fields.writer ?? origin.writer, fields.seq, event.ts, origin.source);
+    if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
   };
   const reject = (reason: RejectionReason, origin: Origin): void =>

@@ -45,14 +45,22 @@ export class BoundedMap<V extends object> {
     return this.#map.delete(key);
   }
 
-  set(key: string, value: V): void {
-    if (!this.#map.delete(key) && this.#map.size >= this.cap) {
-      const [oldest, gone] = this.#map.entries().next().value as [string, V];
-      this.#map.delete(oldest);
-      countEviction(this.health, this.name);
-      this.onEvict(gone, oldest);
-    }
+  /** `set` for a key that is known to be new: the common case, at half the cost. */
+  add(key: string, value: V): void {
+    if (this.#map.size >= this.cap) this.#evict();
     this.#map.set(key, value);
+  }
+
+  set(key: string, value: V): void {
+    if (!this.#map.delete(key) && this.#map.size >= this.cap) this.#evict();
+    this.#map.set(key, value);
+  }
+
+  #evict(): void {
+    const [oldest, gone] = this.#map.entries().next().value as [string, V];
+    this.#map.delete(oldest);
+    countEviction(this.health, this.name);
+    this.onEvict(gone, oldest);
   }
 
   /** Forgets what was last set before `before` (Unix ms of event time): the TTL of memories that no event ends. */
@@ -64,28 +72,91 @@ export class BoundedMap<V extends object> {
   }
 }
 
-/** Remembers keys in two generations of `cap`: between `cap` and `2 * cap` of the newest ones, at a constant cost. */
+/**
+ * Remembers 53-bit hashes of keys (`hash53`) in two generations of `cap`: between `cap` and `2 * cap` of the newest ones in 32 bytes each,
+ * off the garbage collector's mind. A false positive has a chance of 2 * cap / 2^53.
+ */
 export class GenerationSet {
-  #young = new Set<string>();
-  #old = new Set<string>();
+  #young: Float64Array;
+  #old: Float64Array;
+  #count = 0;
+  #before = 0;
 
   constructor(
     name: StoreName,
     private readonly cap: number,
     health: StoreHealth,
   ) {
-    health.sizes.set(name, () => this.#young.size + this.#old.size);
+    // A power of two at most half full keeps probe runs short.
+    const slots = 2 ** Math.ceil(Math.log2(2 * cap));
+    this.#young = new Float64Array(slots);
+    this.#old = new Float64Array(slots);
+    health.sizes.set(name, () => this.#count + this.#before);
   }
 
-  has(key: string): boolean {
-    return this.#young.has(key) || this.#old.has(key);
+  has(hash: number): boolean {
+    return find(this.#young, hash) < 0 || find(this.#old, hash) < 0;
   }
-  add(key: string): void {
-    if (this.#young.size >= this.cap) {
+
+  add(hash: number): void {
+    let slot = find(this.#young, hash);
+    if (slot < 0) return;
+    if (this.#count >= this.cap) {
+      const reused = this.#old;
       this.#old = this.#young;
-      this.#young = new Set();
+      this.#before = this.#count;
+      this.#young = reused.fill(0);
+      this.#count = 0;
+      slot = find(this.#young, hash);
     }
-    this.#young.add(key);
+    this.#young[slot] = hash;
+    this.#count++;
+  }
+}
+
+/** The free slot for a hash, or -1 where it is in the table. */
+function find(table: Float64Array, hash: number): number {
+  const mask = table.length - 1;
+  // The low 32 bits of the hash.
+  let slot = (hash | 0) & mask;
+  for (;;) {
+    const value = table[slot] as number;
+    if (value === 0) return slot;
+    if (value === hash) return -1;
+    slot = (slot + 1) & mask;
+  }
+}
+
+/** Two 32-bit multiply-xorshift hashes in one 53-bit number (cyrb53); never 0, which marks a free slot. */
+export function hash53(text: string): number {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 4294967296 * (2097151 & b) + (a >>> 0) || 1;
+}
+
+/** First in, first out, at a constant cost. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+  shift(): void {
+    this.#items[this.#head++] = undefined;
+    if (this.#head < 1024 || this.#head * 2 < this.#items.length) return;
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
   }
 }
 

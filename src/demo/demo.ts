@@ -3,18 +3,16 @@
  * records; then a report that sets Tailfin's word beside the gateway's own log. Assembly only: starts, waits, compares, cleans up.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { compare } from './compare.ts';
 import { EXCHANGE_HEADER, type Gateway, startGateway } from './gateway.ts';
 import type { HostConfig } from './host.ts';
 import { type Child, ChildFailure, Processes } from './processes.ts';
-import { parseExposition } from './prom-text.ts';
-import { type Findings, renderReport, shortfalls } from './report.ts';
-import { differences, distFolder, replay, type Sidecar, startSidecar } from './sidecar.ts';
-import { measureSignals, type OperationRecord } from './signals.ts';
+import { renderReport, shortfalls } from './report.ts';
+import { distFolder, startSidecar } from './sidecar.ts';
 import { onInterrupt, type Sink, showProgress } from './terminal.ts';
-import { checkVerdicts, type VerdictRecord } from './verdict-check.ts';
 
 export interface DemoOptions {
   /** Stop after the report; the exit code then says whether the report is as it should be. */
@@ -25,12 +23,12 @@ export interface DemoOptions {
   readonly durationMs?: number;
 }
 
-const SEED = 12;
-const PACE_MS = 60;
+const SEED = 1213;
+const PACE_MS = 80;
 /** After the report: slow enough that a forgotten demo does not fill the disk. */
 const IDLE_PACE_MS = 500;
 const TIMEOUT_MS = 2000;
-const CATCH_UP_MS = 15_000;
+const MAX_IN_FLIGHT = 4;
 const HOSTS = ['host-2026', 'host-2025'];
 const PACKAGES = ['client', 'node', 'sdk/client/index.js', 'server'].map((name) => `@modelcontextprotocol/${name}`);
 
@@ -80,9 +78,10 @@ class Demo {
     this.#gateway = await startGateway(ports, SEED);
 
     await this.#runTraffic(this.#gateway, durationMs);
-    const findings = await this.#compare(this.#gateway, sidecar, durationMs);
+    const findings = await compare(this.#dist, this.#files, sidecar, this.#gateway.log);
+    if (!findings.complete) this.#options.stderr.write('tailfin: the sidecar did not count every line in time\n');
     const short = shortfalls(findings);
-    stdout.write(renderReport(findings));
+    stdout.write(renderReport(findings, Math.round(durationMs / 1000)));
     for (const line of short) stdout.write(`${line}\n`);
     if (this.#options.once) return short.length === 0 ? 0 : 1;
 
@@ -110,9 +109,17 @@ class Demo {
   #startHosts({ endpoints }: Gateway, calls: number, paceMs: number): Child[] {
     return HOSTS.map((name, index) => {
       const file = this.#files[index] as string;
-      const seed = SEED + index;
-      const config = { endpoints, file, seed, calls, paceMs, timeoutMs: TIMEOUT_MS, exchangeHeader: EXCHANGE_HEADER };
-      return this.#processes.start(name, join(this.#dist, 'demo', `${name}.js`), config satisfies HostConfig);
+      const config: HostConfig = {
+        endpoints,
+        file,
+        seed: SEED + index,
+        calls,
+        paceMs,
+        maxInFlight: MAX_IN_FLIGHT,
+        timeoutMs: TIMEOUT_MS,
+        exchangeHeader: EXCHANGE_HEADER,
+      };
+      return this.#processes.start(name, join(this.#dist, 'demo', `${name}.js`), config);
     });
   }
 
@@ -122,7 +129,7 @@ class Demo {
     const finish = (): void => {
       for (const host of hosts) host.finish();
     };
-    const late = setTimeout(finish, 1.5 * durationMs);
+    const late = setTimeout(finish, 1.7 * durationMs);
     this.#interrupted.addEventListener('abort', finish, { once: true });
     const progress = showProgress(this.#options.stderr, gateway.log, durationMs);
     try {
@@ -132,27 +139,6 @@ class Demo {
       progress.end();
     }
     this.#interrupted.throwIfAborted();
-  }
-
-  async #compare(gateway: Gateway, sidecar: Sidecar, durationMs: number): Promise<Findings> {
-    const lines = this.#files.reduce((total, file) => total + readFileSync(file, 'utf8').split('\n').length - 1, 0);
-    if (!(await sidecar.caughtUp(lines, CATCH_UP_MS))) {
-      this.#options.stderr.write(`tailfin: the sidecar did not count all ${lines} lines in ${CATCH_UP_MS / 1000} s\n`);
-    }
-    const live = await sidecar.scrape();
-    const json = await replay(this.#dist, 'json', this.#files);
-    const offline = parseExposition(await replay(this.#dist, 'prom', this.#files));
-    const records = json
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as VerdictRecord | OperationRecord);
-    const verdicts = records.filter((record) => record.record === 'verdict');
-    return {
-      seconds: Math.round(durationMs / 1000),
-      signals: measureSignals(records, offline, gateway.log),
-      check: checkVerdicts(verdicts, gateway.log),
-      liveDifferences: differences('tailfin_stream_closes_total', live, offline),
-    };
   }
 }
 

@@ -40,6 +40,7 @@ export async function startGateway(upstreamPorts: readonly number[], seed: numbe
   const servers = await Promise.all(
     upstreamPorts.map((port, index) =>
       listen(async (req, res) => {
+        const started = performance.now();
         const body = await buffer(req);
         const entry = readEntry(req, body);
         if (entry !== undefined && log.length < MAX_LOG) log.push(entry);
@@ -55,6 +56,7 @@ export async function startGateway(upstreamPorts: readonly number[], seed: numbe
         );
         upstream.on('error', () => res.destroy());
         res.on('close', () => {
+          delivery.elapsedMs = performance.now() - started;
           if (delivery.answered || delivery.fault !== 'pass') return;
           delivery.fault = 'client_left';
           upstream.destroy();
@@ -85,7 +87,14 @@ async function listen(handle: (req: IncomingMessage, res: ServerResponse) => Pro
   return server;
 }
 
-const newDelivery = (): Delivery => ({ json: false, fault: 'pass', answered: false, bytes: 0, fullBytes: 0 });
+const newDelivery = (): Delivery => ({
+  json: false,
+  fault: 'pass',
+  answered: false,
+  bytes: 0,
+  fullBytes: 0,
+  elapsedMs: 0,
+});
 
 const forwarded = (headers: IncomingMessage['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_FORWARDED.includes(name)));

@@ -19,6 +19,8 @@ export interface HostConfig {
   /** How many calls to make; the host ends after them, or when it is told to stop. */
   readonly calls: number;
   readonly paceMs: number;
+  /** No more calls at a time than this: on a slow machine the pace gives way, not the answers. */
+  readonly maxInFlight: number;
   readonly timeoutMs: number;
   /** Name of the header that carries the exchange id to the gateway. */
   readonly exchangeHeader: string;
@@ -106,10 +108,13 @@ export async function runHost(
   report({ ready: true });
 
   const inFlight = new Set<Promise<void>>();
+  const started = performance.now();
   for (let n = 0; n < config.calls && !stopped.signal.aborted; n++) {
     const call: Promise<void> = callTool(n).finally(() => inFlight.delete(call));
     inFlight.add(call);
-    await setTimeout(config.paceMs, undefined, { signal: stopped.signal }).catch(() => {});
+    if (inFlight.size >= config.maxInFlight) await Promise.race(inFlight);
+    const untilNext = started + (n + 1) * config.paceMs - performance.now();
+    await setTimeout(Math.max(0, untilNext), undefined, { signal: stopped.signal }).catch(() => {});
   }
   await Promise.all(inFlight);
   // The last answers are in, but their streams may still be open: closing now would say that the host hung up.

@@ -25,6 +25,8 @@ const BOM = [0xef, 0xbb, 0xbf];
 const code = (char: string) => char.charCodeAt(0);
 const [QUOTE, BACKSLASH, COMMA, COLON] = [code('"'), code('\\'), code(','), code(':')];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [code('{'), code('}'), code('['), code(']')];
+/** Text inside a string that changes nothing. */
+const isPlain = (c: number | undefined): boolean => c !== undefined && c >= 0x20 && c !== QUOTE && c !== BACKSLASH;
 const ESCAPES = new Set([...'"\\/bfnrt'].map(code));
 const HEX = new Set([...'0123456789abcdefABCDEF'].map(code));
 const SPACE = new Set([...' \t\n\r'].map(code));
@@ -54,7 +56,9 @@ export class JsonScan {
     while (this.#bom < 3 && this.#bom === this.bytes + i && chunk[i] === BOM[this.#bom])
       [i, this.#bom] = [i + 1, this.#bom + 1];
     for (; i < chunk.length && this.malformedAt === undefined; i++) {
-      this.#step(chunk[i] as number);
+      // Most bytes are text that nobody wants: the hot path.
+      if (this.#mode === 'string' && this.#token === undefined) while (isPlain(chunk[i])) i++;
+      if (i < chunk.length) this.#step(chunk[i] as number);
       if (this.#mode === 'bad') this.malformedAt = this.bytes + i;
     }
     this.bytes += chunk.length;

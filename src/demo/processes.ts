@@ -33,11 +33,16 @@ export class Child {
     this.ended = new Promise((resolve, reject) => {
       process.once('exit', (code, signal) => {
         if (code === 0) resolve();
-        else reject(new ChildFailure(`${name} ended early (${signal ?? `exit code ${code}`}) ${this.#tail.trim()}`));
+        else reject(new ChildFailure(`${name} ended early (${signal ?? `exit code ${code}`}): ${this.#lastWords()}`));
       });
     });
     // Whoever waits for it gets the rejection; nobody has to.
     this.ended.catch(() => {});
+  }
+
+  /** The last line that is no part of a stack trace. */
+  #lastWords(): string {
+    return this.#tail.split('\n').findLast((line) => /^(?!Node\.js v)\S/.test(line)) ?? 'without a word';
   }
 
   /** The first thing that `read` finds in what the child says: its messages, and its output so far. */
@@ -52,7 +57,7 @@ export class Child {
       this.#process.stderr?.on('data', () => look(this.#tail));
     });
     const tooSoon = this.ended.then(() => {
-      throw new ChildFailure(`${this.name} ended early ${this.#tail.trim()}`);
+      throw new ChildFailure(`${this.name} ended early: ${this.#lastWords()}`);
     });
     return Promise.race([found, tooSoon]);
   }

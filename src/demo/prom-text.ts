@@ -1,4 +1,4 @@
-/** Reads the text exposition format as far as the demo needs it: counter samples with their labels. */
+/** Reads the text exposition format as far as the demo needs it: samples with their labels. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -24,3 +24,19 @@ export const sum = (samples: readonly Sample[], name: string, labels: Readonly<R
       (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
     )
     .reduce((total, { value }) => total + value, 0);
+
+/** Series of a counter that differ, as `labels: first, second`. */
+export function differences(name: string, first: readonly Sample[], second: readonly Sample[]): string[] {
+  const [a, b] = [valuesBySeries(name, first), valuesBySeries(name, second)];
+  return [...new Set([...a.keys(), ...b.keys()])].flatMap((series) => {
+    const [left, right] = [a.get(series) ?? 0, b.get(series) ?? 0];
+    return left === right ? [] : [`${name}${series}: ${left}, ${right}`];
+  });
+}
+
+const valuesBySeries = (name: string, samples: readonly Sample[]): Map<string, number> =>
+  new Map(
+    samples
+      .filter((sample) => sample.name === name)
+      .map(({ labels, value }) => [JSON.stringify(Object.entries(labels).sort()), value]),
+  );

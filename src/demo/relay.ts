@@ -14,6 +14,8 @@ export interface Delivery {
   /** Body bytes forwarded to the host, and sent by the server: the length that the answer should have had. */
   bytes: number;
   fullBytes: number;
+  /** From the arrival of the request to the end of the response. */
+  elapsedMs: number;
 }
 
 type Injected = Exclude<Fault, 'pass' | 'client_left'>;
@@ -41,6 +43,8 @@ export function relay(
     },
     strike(fault) {
       delivery.fault = fault;
+      // The host reads no more, so `drain` may never come.
+      answer.resume();
       if (fault === 'reset') dropConnection(res);
       else res.end();
     },

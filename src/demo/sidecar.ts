@@ -62,19 +62,3 @@ export async function replay(dist: string, format: 'json' | 'prom', files: reado
   const { stdout } = await run(process.execPath, args, { maxBuffer: MAX_OUTPUT_BYTES, env: plainEnvironment() });
   return stdout;
 }
-
-/** Series of a counter that differ, as `labels: first, second`. */
-export function differences(name: string, first: readonly Sample[], second: readonly Sample[]): string[] {
-  const index = (samples: readonly Sample[]) =>
-    new Map(
-      samples.flatMap((s) => (s.name === name ? [[JSON.stringify(Object.entries(s.labels).sort()), s.value]] : [])) as [
-        string,
-        number,
-      ][],
-    );
-  const [a, b] = [index(first), index(second)];
-  return [...new Set([...a.keys(), ...b.keys()])].flatMap((key) => {
-    const [left, right] = [a.get(key) ?? 0, b.get(key) ?? 0];
-    return left === right ? [] : [`${name}${key}: ${left}, ${right}`];
-  });
-}

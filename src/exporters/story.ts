@@ -66,7 +66,7 @@ function evidenceOf(attempt: Attempt): string {
 function verdictText(attempt: Attempt): string {
   const { verdict } = attempt;
   if (verdict !== null) return `${verdict.outcome}: ${CAUSE_TEXT[verdict.cause]}`;
-  if (attempt.closeTs === null) return 'still open when it was counted';
+  if (Number.isNaN(attempt.closeTs)) return 'still open when it was counted';
   return 'no verdict: a redirect or a refusal';
 }
 
@@ -77,7 +77,9 @@ function attemptLine(
   edge: EdgeFact | undefined,
 ): string {
   const since =
-    before === undefined ? '' : `, ${seconds(Math.max(0, attempt.openTs - (before.closeTs ?? before.openTs)))} later`;
+    before === undefined
+      ? ''
+      : `, ${seconds(Math.max(0, attempt.openTs - (Number.isNaN(before.closeTs) ? before.openTs : before.closeTs)))} later`;
   const how =
     edge === undefined
       ? ''

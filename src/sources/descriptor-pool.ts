@@ -5,14 +5,15 @@
 import { type FaultList, reasonOf } from './fault-list.ts';
 import type { TailedFile } from './tailed-file.ts';
 
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  typeof (error as NodeJS.ErrnoException).syscall === 'string';
+/** Anything else comes from behind the sink and is not the file's fault. */
+const isFileError = (error: unknown): error is NodeJS.ErrnoException =>
+  ['open', 'fstat', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
 export interface DescriptorPool {
   /** False: not now. Then it is blocked by a fault, or its name leads elsewhere and it is marked gone. */
   acquire(file: TailedFile): boolean;
-  /** Runs an operation on an open file. False: a system error, and the file is blocked. */
-  attempt(file: TailedFile, operation: () => void): boolean;
+  /** Runs an operation on an open file. undefined: a system error, and the file is blocked. */
+  attempt<T>(file: TailedFile, operation: () => T): T | undefined;
   /** It was read: whatever blocked it is over. */
   unblock(file: TailedFile): void;
   close(file: TailedFile): void;
@@ -60,7 +61,7 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList): Descri
           return true;
         }
       } catch (error) {
-        if (!isSystemError(error)) throw error;
+        if (!isFileError(error)) throw error;
         if (error.code !== 'ENOENT') return block(file, reasonOf(error));
       }
       file.goneSince ??= performance.now();
@@ -68,11 +69,11 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList): Descri
     },
     attempt(file, operation) {
       try {
-        operation();
-        return true;
+        return operation();
       } catch (error) {
-        if (!isSystemError(error)) throw error;
-        return block(file, reasonOf(error));
+        if (!isFileError(error)) throw error;
+        block(file, reasonOf(error));
+        return undefined;
       }
     },
     unblock(file) {

@@ -1,8 +1,9 @@
 /**
- * What makes two looks at a name the same file: device, inode and birth time, because ext4 hands a freed inode to the next file
- * at once. It must not decide by name or content: a rename keeps the file, a copy is another one.
+ * What a name leads to, and what makes two looks the same file: device, inode and birth time, because ext4 hands a freed inode to
+ * the next file at once. It must not decide by name or content: a rename keeps the file, a copy is another one.
  */
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, lstatSync, statSync } from 'node:fs';
+import { reasonOf } from './fault-list.ts';
 
 export interface FileIdentity {
   readonly dev: string;
@@ -22,9 +23,29 @@ export const inodeKey = (identity: Pick<FileIdentity, 'dev' | 'ino'>): string =>
 export const sameFile = (a: FileIdentity, b: FileIdentity): boolean =>
   a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 
-export function kindOf(stats: BigIntStats): string {
+function kindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return 'a directory';
   if (stats.isFIFO()) return 'a FIFO';
   if (stats.isSocket()) return 'a socket';
   return 'a device';
+}
+
+/** Tells a link that leads nowhere from a name that is gone. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+/** The regular file there; a text: why there is none; undefined: there is nothing. */
+export function regularFileAt(path: string): BigIntStats | string | undefined {
+  try {
+    const stats = statSync(path, { bigint: true });
+    return stats.isFile() ? stats : `it is ${kindOf(stats)}, not a regular file`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !isLink(path)) return undefined;
+    return reasonOf(error);
+  }
 }

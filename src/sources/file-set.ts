@@ -3,18 +3,16 @@
  * It must not wait, watch, or know event time.
  *
  * A file is its inode. While its descriptor is open the kernel cannot hand that inode to another file, so the inode alone is proof;
- * otherwise the birth time must agree too. Positions of files that are not here any more are kept for when they come back: those
- * of a checkpoint, and those of files that were moved out of the globs' sight.
+ * otherwise the birth time must agree too.
  */
-import { type BigIntStats, lstatSync, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { createDescriptorPool } from './descriptor-pool.ts';
 import { createFaultList, type Log, reasonOf } from './fault-list.ts';
-import { identityOf, inodeKey, kindOf } from './file-identity.ts';
+import { identityOf, inodeKey, regularFileAt } from './file-identity.ts';
 import type { Listing } from './glob-scan.ts';
+import { createPositionMemory } from './position-memory.ts';
 import type { FilePosition, LineSink } from './source.ts';
 import { createTailedFile, MARKER_BYTES, type TailedFile } from './tailed-file.ts';
-
-const MAX_REMEMBERED = 1024;
 
 export interface FileSetOptions {
   readonly name: string;
@@ -33,22 +31,19 @@ export interface FileSetOptions {
 export interface FileSet {
   /** Takes over what a scan found. `fromEnd`: files not known yet are read from their end. */
   reconcile(listing: Listing, fromEnd: boolean, sink: LineSink): void;
-  /** Looks at every open file, and gives up what is finished. */
+  /** There are files without a descriptor: `check` does not see them grow, but `glance` and `reconcile` do. */
+  hasClosed(): boolean;
+  glance(path: string): void;
+  /** Looks at every open file, gives up what is finished, and queues what is to be read. */
   check(sink: LineSink): void;
-  /** The file whose turn it is. */
-  next(): TailedFile | undefined;
-  /** Reads one slice of it. */
-  read(file: TailedFile, sink: LineSink): void;
+  /** Reads one slice of the file whose turn it is. Returns the number of bytes, undefined when no file is queued. */
+  readNext(sink: LineSink): number | undefined;
   all(): Iterable<TailedFile>;
   count(): number;
-  /** Files without a descriptor: their growth shows only to `reconcile`. */
-  closedCount(): number;
   faults(): string[];
   positions(): FilePosition[];
   closeAll(): void;
 }
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 export function createFileSet(options: FileSetOptions): FileSet {
   const { name, host, maxLineBytes, graceMs, now, log } = options;
@@ -56,32 +51,31 @@ export function createFileSet(options: FileSetOptions): FileSet {
   const buffer = Buffer.allocUnsafe(options.sliceBytes + MARKER_BYTES);
   const faults = createFaultList(log, options.retryMs);
   const descriptors = createDescriptorPool(options.maxOpenFiles, faults);
-  /** By inode, the one read least recently first. */
+  const absent = createPositionMemory(options.restore);
+  /** By inode. */
   const files = new Map<string, TailedFile>();
-  const remembered = new Map<string, FilePosition>();
-  for (const position of options.restore) remember(position);
+  /** Round robin: the next in turn first. */
+  const queue = new Set<TailedFile>();
 
-  function remember(position: FilePosition): void {
-    remembered.set(inodeKey(position), position);
-    if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+  function isReady(file: TailedFile): boolean {
+    if (!file.isOpen && file.goneSince !== undefined) return false;
+    return file.isBlocked ? faults.isDue(file.path) : file.isDue;
   }
 
   function giveUp(file: TailedFile, sink: LineSink): void {
     if (file.unreadBytes > 0) log('warn', `${file.path} went away with ${file.unreadBytes} bytes unread`);
     const position = file.position();
-    if (position && !file.isDeleted) remember(position);
+    if (position && !file.isDeleted) absent.keep(position);
     file.discard(sink);
     descriptors.close(file);
+    queue.delete(file);
     files.delete(inodeKey(file.identity));
   }
 
   function add(path: string, stats: BigIntStats, fromEnd: boolean): TailedFile {
     const identity = identityOf(stats);
-    const key = inodeKey(identity);
     const size = Number(stats.size);
-    const found = remembered.get(key);
-    remembered.delete(key);
-    const known = found?.birthtimeNs === identity.birthtimeNs ? found : undefined;
+    const known = absent.take(identity);
     const file = createTailedFile({
       path,
       identity,
@@ -94,27 +88,16 @@ export function createFileSet(options: FileSetOptions): FileSet {
       now,
       log,
     });
-    files.set(key, file);
+    files.set(inodeKey(identity), file);
     descriptors.acquire(file);
     return file;
   }
 
-  function look(path: string): BigIntStats | undefined {
-    try {
-      const stats = statSync(path, { bigint: true });
-      if (stats.isFile()) return stats;
-      faults.report(path, `it is ${kindOf(stats)}, not a regular file`);
-    } catch (error) {
-      // Gone since the listing, unless it is a link that leads nowhere.
-      if (!isMissing(error) || lstatSync(path, { throwIfNoEntry: false })) faults.report(path, reasonOf(error));
-    }
-    return undefined;
-  }
-
   /** The file that a name stands for now. */
   function fileAt(path: string, fromEnd: boolean, sink: LineSink): TailedFile | undefined {
-    const stats = look(path);
-    if (!stats) return undefined;
+    const stats = regularFileAt(path);
+    if (typeof stats === 'string') faults.report(path, stats);
+    if (typeof stats !== 'object') return undefined;
     const identity = identityOf(stats);
     const known = files.get(inodeKey(identity));
     if (known?.isOpen) return known;
@@ -126,8 +109,8 @@ export function createFileSet(options: FileSetOptions): FileSet {
     return add(path, stats, fromEnd);
   }
 
-  function reportFolders(listing: Listing): void {
-    for (const [folder, error] of listing.errors) if (!isMissing(error)) faults.report(folder, reasonOf(error));
+  function updateFaults(listing: Listing): void {
+    for (const [folder, error] of listing.errors) if (error.code !== 'ENOENT') faults.report(folder, reasonOf(error));
     const wanted = new Set([...listing.paths, ...listing.errors.keys()]);
     for (const file of files.values()) if (file.isBlocked) wanted.add(file.path);
     faults.retain((path) => wanted.has(path));
@@ -154,7 +137,15 @@ export function createFileSet(options: FileSetOptions): FileSet {
           if (!file.isOpen) giveUp(file, sink);
         }
       }
-      reportFolders(listing);
+      updateFaults(listing);
+      absent.trim(listing.errors.size === 0);
+    },
+    hasClosed: () => files.size > descriptors.size(),
+    glance(path) {
+      const stats = regularFileAt(path);
+      if (typeof stats !== 'object') return; // the next scan says so if it matters
+      const file = files.get(inodeKey(identityOf(stats)));
+      if (file && !file.isOpen) file.saw(Number(stats.size), stats.mtimeNs);
     },
     check(sink) {
       for (const file of descriptors.open()) {
@@ -162,27 +153,25 @@ export function createFileSet(options: FileSetOptions): FileSet {
         if (file.goneSince === undefined || (file.isDue && !file.isBlocked)) continue;
         if (performance.now() - Math.max(file.goneSince, file.changedAt) >= graceMs) giveUp(file, sink);
       }
+      for (const file of files.values()) if (isReady(file)) queue.add(file);
     },
-    next() {
-      for (const file of files.values()) {
-        if (!file.isOpen && file.goneSince !== undefined) continue;
-        if (file.isBlocked ? faults.isDue(file.path) : file.isDue) return file;
+    readNext(sink) {
+      for (const file of queue) {
+        queue.delete(file);
+        if (!isReady(file)) continue;
+        const isOpen = descriptors.acquire(file);
+        const count = isOpen ? descriptors.attempt(file, () => file.read(buffer, sink)) : undefined;
+        if (count !== undefined) descriptors.unblock(file);
+        if (isReady(file)) queue.add(file);
+        return count ?? 0;
       }
       return undefined;
     },
-    read(file, sink) {
-      // To the end of the line: this order is the round robin.
-      files.delete(inodeKey(file.identity));
-      files.set(inodeKey(file.identity), file);
-      if (descriptors.acquire(file) && descriptors.attempt(file, () => file.read(buffer, sink)))
-        descriptors.unblock(file);
-    },
     all: () => files.values(),
     count: () => files.size,
-    closedCount: () => files.size - descriptors.size(),
     faults: () => faults.messages(),
     positions: () => [
-      ...remembered.values(),
+      ...absent.all(),
       ...Array.from(files.values(), (file) => file.position()).filter((position) => position !== undefined),
     ],
     closeAll() {

@@ -51,7 +51,9 @@ const DEFAULTS = {
 };
 /** Shortest time between two looks, however many events the folders report. */
 const WAKE_GAP_MS = 20;
-/** Looks by descriptor for each look by name: seldom where events tell of new names, else often. */
+/** To open and read a file with one short line takes about as long as to read so much of a long one. */
+const FILE_COST_BYTES = 8192;
+/** Looks by descriptor for each look by name: seldom where events tell of what changed, else often. */
 const LOOKS_PER_SCAN = { watched: 20, unwatched: 4 };
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -59,12 +61,14 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 export function createFileTail(options: FileTailOptions): FileTail {
   const { name, globs, from, restore, log } = options;
   const settings = { ...DEFAULTS, ...options };
-  const { pollMs, idleMs, now } = settings;
+  const { pollMs, sliceBytes, idleMs, now } = settings;
   const scan = createGlobScan(globs);
   const files = createFileSet({ ...settings, retryMs: pollMs, restore: restore ?? [] });
   const startedAt = now();
   let isFirstScan = true;
   let isScanDue = true;
+  /** What changed by name, of interest for files without a descriptor. */
+  const touched = new Set<string>();
   let nextScanAt = 0;
   let isCaughtUp = false;
   let waitingFor = '';
@@ -91,9 +95,11 @@ export function createFileTail(options: FileTailOptions): FileTail {
       sayOnceIfWaiting(listing);
       const { complete, added } = watch?.update(listing.folders) ?? { complete: false, added: false };
       isScanDue ||= added;
-      const isWatched = complete && listing.errors.size === 0 && files.closedCount() === 0;
+      const isWatched = complete && listing.errors.size === 0;
       nextScanAt = performance.now() + pollMs * LOOKS_PER_SCAN[isWatched ? 'watched' : 'unwatched'];
     }
+    for (const path of touched) files.glance(path);
+    touched.clear();
     files.check(sink);
   }
 
@@ -113,13 +119,22 @@ export function createFileTail(options: FileTailOptions): FileTail {
     sink.advance(name, watermark);
   }
 
-  /** One slice of each file in turn, until all is read (true) or time is up. */
+  /** What the event loop waits for: one slice, or small ones of several files that are no more work together. */
+  function readTurn(sink: LineSink): boolean {
+    for (let budget = sliceBytes; budget > 0; ) {
+      const count = files.readNext(sink);
+      if (count === undefined) return false;
+      budget -= count + FILE_COST_BYTES;
+    }
+    return true;
+  }
+
+  /** Until all is read (true) or time is up. */
   async function readAll(sink: LineSink, isOver: () => boolean): Promise<boolean> {
     while (!isOver()) {
-      const file = files.next();
-      if (!file) return true;
-      files.read(file, sink);
+      const hasMore = readTurn(sink);
       publish(sink);
+      if (!hasMore) return true;
       await nextTurn();
     }
     return false;
@@ -127,8 +142,9 @@ export function createFileTail(options: FileTailOptions): FileTail {
 
   async function follow(sink: LineSink, signal: AbortSignal): Promise<void> {
     const waker = createWaker(Math.min(WAKE_GAP_MS, pollMs));
-    const watch = createFolderWatch((what) => {
-      isScanDue ||= what === 'names';
+    const watch = createFolderWatch((what, path) => {
+      if (what === 'names') isScanDue = true;
+      else if (files.hasClosed()) touched.add(path);
       waker.wake();
     });
     signal.addEventListener('abort', waker.stop, { once: true });
@@ -137,7 +153,6 @@ export function createFileTail(options: FileTailOptions): FileTail {
         await look(sink, watch);
         const lookAgainAt = performance.now() + pollMs;
         const isDone = await readAll(sink, () => signal.aborted || performance.now() >= lookAgainAt);
-        publish(sink);
         if (isDone && !signal.aborted) await waker.sleep(pollMs);
       }
     } finally {
@@ -161,7 +176,6 @@ export function createFileTail(options: FileTailOptions): FileTail {
       isScanDue = true;
       await look(sink);
       await readAll(sink, () => performance.now() >= endsAt);
-      publish(sink);
       files.closeAll();
     },
     status() {

@@ -16,8 +16,8 @@ export interface FolderWatch {
   close(): void;
 }
 
-/** `names`: a name came, went or changed hands; otherwise the content of some file changed. */
-export function createFolderWatch(onEvent: (what: 'names' | 'content') => void): FolderWatch {
+/** `names`: a name came, went or changed hands; `content`: what it leads to changed. */
+export function createFolderWatch(onEvent: (what: 'names' | 'content', path: string) => void): FolderWatch {
   const watched = new Map<string, { watcher: FSWatcher; inode: number }>();
 
   function drop(folder: string): void {
@@ -30,8 +30,8 @@ export function createFolderWatch(onEvent: (what: 'names' | 'content') => void):
       const inode = statSync(folder).ino;
       if (watched.get(folder)?.inode === inode) return false;
       drop(folder); // the name leads to another folder now
-      const watcher = watch(folder, { persistent: false }, (event) =>
-        onEvent(event === 'rename' ? 'names' : 'content'),
+      const watcher = watch(folder, { persistent: false }, (event, file) =>
+        onEvent(event === 'rename' ? 'names' : 'content', `${folder}/${file ?? ''}`),
       );
       watcher.on('error', () => drop(folder));
       watched.set(folder, { watcher, inode });

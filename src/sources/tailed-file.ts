@@ -8,12 +8,11 @@ import type { Origin } from '../core/model/event.ts';
 import type { Log } from './fault-list.ts';
 import { type FileIdentity, identityOf, sameFile } from './file-identity.ts';
 import { createLineSplitter, type LineReceiver } from './line-splitter.ts';
+import { bytesBefore, lineStartBefore } from './read-back.ts';
 import type { FilePosition, LineSink } from './source.ts';
 
 /** So many bytes before the position are read again with each slice, to see that the file is still the one read so far. */
 export const MARKER_BYTES = 64;
-const BACKWARD_BLOCK = 64 * 1024;
-const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
 export interface TailedFileOptions {
@@ -60,24 +59,12 @@ export interface TailedFile {
   check(): void;
   /** What a look by name found. */
   saw(size: number, modifiedNs: bigint): void;
-  read(buffer: Buffer, sink: LineSink): void;
+  /** Reads one slice; returns its length. */
+  read(buffer: Buffer, sink: LineSink): number;
   /** What is unfinished will stay so. */
   discard(sink: LineSink): void;
   /** undefined: `end` was asked for and not found yet. */
   position(): FilePosition | undefined;
-}
-
-/** A line longer than the limit is not searched for its start: read from inside, it is still too long and rejected once. */
-function lineStartBefore(fd: number, size: number, maxLineBytes: number): number {
-  const floor = Math.max(0, size - maxLineBytes - 2);
-  const block = Buffer.allocUnsafe(BACKWARD_BLOCK);
-  for (let end = size; end > floor; ) {
-    const begin = Math.max(floor, end - block.length);
-    const lf = block.subarray(0, readSync(fd, block, 0, end - begin, begin)).lastIndexOf(LF);
-    if (lf !== -1) return begin + lf + 1;
-    end = begin;
-  }
-  return floor;
 }
 
 export function createTailedFile(options: TailedFileOptions): TailedFile {
@@ -118,12 +105,13 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     isPlaced = true;
   }
 
-  function restart(sink: LineSink): void {
+  function restart(sink: LineSink): number {
     log('info', `${file.path} was truncated or rewritten: reading it from its start`);
     splitter.discard(receiverFor(sink));
     splitter = splitterAt(0, 1);
     offset = replayTo = 0;
     marker = NOTHING;
+    return 0;
   }
 
   const file: TailedFile = {
@@ -162,6 +150,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       try {
         if (!sameFile(identity, identityOf(fstatSync(descriptor, { bigint: true })))) return false;
         if (!isPlaced) place(descriptor);
+        if (marker === NOTHING) marker = bytesBefore(descriptor, offset, MARKER_BYTES);
         fd = descriptor;
         return true;
       } finally {
@@ -190,13 +179,15 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       if (size < offset) return restart(sink);
       const got = readSync(fd!, buffer, 0, buffer.length, offset - marker.length);
       if (got < marker.length || marker.compare(buffer, 0, marker.length) !== 0) return restart(sink);
+      const count = got - marker.length;
       const before = accepted;
       splitter.push(buffer.subarray(marker.length, got), receiverFor(sink));
       if (accepted > before) deliveredAt = now();
-      offset += got - marker.length;
+      offset += count;
       // Nothing behind the marker: the size seen last is out of date, the next look tells.
-      if (got === marker.length || offset > size) size = offset;
+      if (count === 0 || offset > size) size = offset;
       marker = Buffer.from(buffer.subarray(Math.max(0, got - MARKER_BYTES), got));
+      return count;
     },
     discard: (sink) => splitter.discard(receiverFor(sink)),
     position: () => (isPlaced ? { path: origin.writer, ...identity, ...splitter.position() } : undefined),

@@ -1,9 +1,9 @@
 /**
- * A sleep that an event cuts short, but never to less than `gapMs`: a burst of events costs one awakening. It must not know what
- * the events are.
+ * A sleep that an event cuts short: at once, but never sooner than `gapMs` after the last awakening, so that a burst of events
+ * costs one. It must not know what the events are.
  */
 export interface Waker {
-  /** One sleeper at a time. Woken while nobody slept: the next sleep is a short one. */
+  /** One sleeper at a time. Woken while nobody slept: the next sleep is cut short. */
   sleep(ms: number): Promise<void>;
   wake(): void;
   /** Ends this and every later sleep at once. */
@@ -13,6 +13,7 @@ export interface Waker {
 export function createWaker(gapMs: number): Waker {
   let isWoken = false;
   let isStopped = false;
+  let endedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let end: (() => void) | undefined;
 
@@ -20,21 +21,24 @@ export function createWaker(gapMs: number): Waker {
     clearTimeout(timer);
     timer = setTimeout(() => {
       isWoken = false;
+      endedAt = performance.now();
       end?.();
       end = undefined;
     }, ms);
   }
 
+  const restOfGap = () => Math.max(0, endedAt + gapMs - performance.now());
+
   return {
     sleep: (ms) =>
       new Promise((resolve) => {
         end = resolve;
-        arm(isStopped ? 0 : isWoken ? gapMs : ms);
+        arm(isStopped ? 0 : isWoken ? restOfGap() : ms);
       }),
     wake() {
       if (isWoken) return;
       isWoken = true;
-      if (end) arm(gapMs);
+      if (end) arm(restOfGap());
     },
     stop() {
       isStopped = true;

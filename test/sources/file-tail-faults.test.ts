@@ -1,7 +1,8 @@
 /** What cannot be read: one line in the status and one in the log, no block, no crash, and reading goes on when it can. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { append, createRig } from './tail-rig.ts';
@@ -162,4 +163,25 @@ test('tail faults: a folder that appears later, goes, and comes again', async (t
   mkdirSync(folder);
   append(rig.path('in/f.ndjson'), 10, 10);
   await rig.untilOnce(20);
+});
+
+test('tail faults: no folder can be watched, polling does it all (C10)', async (t) => {
+  const watch = t.mock.method(fs, 'watch', () => {
+    throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), { code: 'ENOSPC' });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    watch.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const rig = createRig(t);
+  append(rig.path('f.ndjson'), 0, 1);
+  rig.start();
+  await rig.untilOnce(1);
+  assert.ok(watch.mock.callCount() > 0);
+  append(rig.path('f.ndjson'), 1, 1);
+  append(rig.path('g.ndjson'), 2, 1);
+  await rig.untilOnce(3);
+  assert.deepEqual(rig.status().faults, []);
+  assert.deepEqual(rig.logs, []);
 });

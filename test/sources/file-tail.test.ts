@@ -366,6 +366,23 @@ test('tail: positions that were restored', async (t) => {
   assert.equal(again.delivered.at(-1)?.line, 11);
 });
 
+test('tail: positions of absent files are kept while their folder is missing, then up to a limit', async (t) => {
+  const restore = Array.from({ length: 3000 }, (_, i) => ({
+    path: `/gone/${i}`,
+    dev: '1',
+    ino: String(i),
+    birthtimeNs: '1',
+    offset: 10,
+    line: 2,
+  }));
+  const rig = createRig(t, { globs: ['in/*'], restore }).start();
+  await rig.untilLooked();
+  assert.equal(rig.tail.positions().length, 3000);
+  mkdirSync(rig.path('in'));
+  await rig.until(() => rig.tail.positions().length < 3000, 'the oldest forgotten');
+  assert.deepEqual(rig.tail.positions(), restore.slice(-1024));
+});
+
 test('tail: drain reads to the end, within its budget', async (t) => {
   const rig = createRig(t, { sliceBytes: 64 });
   append(rig.path('f.ndjson'), 0, 500);

@@ -1,12 +1,13 @@
 /** A response stream ended and nothing proves that it was complete or cut. */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const ambiguousClose: DetectorSpec = {
+export const ambiguousClose = detector({
   rule: 'ambiguous_close',
+  on: 'verdict',
   fires: 'a response stream ended with outcome `ambiguous`',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'verdict' || fact.verdict?.outcome !== 'ambiguous') return;
+  create: () => (fact, emit) => {
     const { exchange, verdict } = fact;
+    if (verdict?.outcome !== 'ambiguous') return;
     emit({
       is: 'finding',
       rule: 'ambiguous_close',
@@ -22,5 +23,5 @@ export const ambiguousClose: DetectorSpec = {
         endpoint: exchange.endpoint,
       },
     });
-  }),
-};
+  },
+});

@@ -2,13 +2,14 @@
  * An answer whose id is not the request's. A refusal (4xx, 5xx) with a null id is ordinary JSON-RPC: the server could not read
  * the request; on a 2xx it leaves the caller waiting.
  */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const idMismatch: DetectorSpec = {
+export const idMismatch = detector({
   rule: 'id_mismatch',
+  on: 'verdict',
   fires: 'a response carried another id than the request, or a null id with a 2xx status',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'verdict' || fact.verdict === null || fact.exchange.terminal) return;
+  create: () => (fact, emit) => {
+    if (fact.verdict === null || fact.exchange.terminal) return;
     const { exchange } = fact;
     const { id_match, status } = exchange.fields;
     const answered = status === undefined || status === null || status < 300;
@@ -21,5 +22,5 @@ export const idMismatch: DetectorSpec = {
       ts: exchange.closeTs,
       evidence: { id_match, status: status ?? null, error_code: exchange.fields.error_code ?? null },
     });
-  }),
-};
+  },
+});

@@ -1,11 +1,12 @@
 /** The answer had arrived, then the transport broke: hosts show an error for a call that worked. */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const lateErrorAfterTerminal: DetectorSpec = {
+export const lateErrorAfterTerminal = detector({
   rule: 'late_error_after_terminal',
+  on: 'verdict',
   fires: 'the terminal message was seen and the exchange then ended in an error that the client did not cause',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'verdict' || fact.verdict === null) return;
+  create: () => (fact, emit) => {
+    if (fact.verdict === null) return;
     const { exchange } = fact;
     const { how, by, error } = exchange.fields;
     if (!exchange.terminal || how !== 'error' || by === 'client') return;
@@ -17,5 +18,5 @@ export const lateErrorAfterTerminal: DetectorSpec = {
       ts: exchange.closeTs,
       evidence: { error: error ?? null, bytes: exchange.fields.bytes ?? null },
     });
-  }),
-};
+  },
+});

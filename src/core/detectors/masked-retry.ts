@@ -1,11 +1,12 @@
 /** A failed attempt was repeated and the repetition delivered: no error was ever counted. */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const maskedRetry: DetectorSpec = {
+export const maskedRetry = detector({
   rule: 'masked_retry',
+  on: 'operation',
   fires: 'an operation was delivered by a retry (`masked_rotated`, `masked` or `masked_unknown`)',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'operation' || !fact.result.startsWith('masked')) return;
+  create: () => (fact, emit) => {
+    if (!fact.result.startsWith('masked')) return;
     const { operation, result, edges, ts } = fact;
     emit({
       is: 'finding',
@@ -21,5 +22,5 @@ export const maskedRetry: DetectorSpec = {
         safety: edges.some((edge) => edge.safety === 'unsafe') ? 'unsafe' : (edges[0]?.safety ?? null),
       },
     });
-  }),
-};
+  },
+});

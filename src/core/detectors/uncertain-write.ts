@@ -1,11 +1,12 @@
 /** A call that may have changed something, and no evidence tells whether it did. */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const uncertainWrite: DetectorSpec = {
+export const uncertainWrite = detector({
   rule: 'uncertain_write',
+  on: 'operation',
   fires: 'the next action of an operation is `confirm_outcome`',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'operation' || fact.nextAction !== 'confirm_outcome') return;
+  create: () => (fact, emit) => {
+    if (fact.nextAction !== 'confirm_outcome') return;
     const { operation, result, hint, ts } = fact;
     emit({
       is: 'finding',
@@ -15,5 +16,5 @@ export const uncertainWrite: DetectorSpec = {
       ts,
       evidence: { result, hint, attempts: operation.attempts.length, method: operation.method },
     });
-  }),
-};
+  },
+});

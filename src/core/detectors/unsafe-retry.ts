@@ -1,11 +1,11 @@
 /** A request that may have run was sent again with nothing that makes a second run harmless. */
-import { type DetectorSpec, stateless } from './detector.ts';
+import { detector } from './detector.ts';
 
-export const unsafeRetry: DetectorSpec = {
+export const unsafeRetry = detector({
   rule: 'unsafe_retry',
+  on: 'operation',
   fires: 'a retry edge has safety `unsafe`',
-  create: stateless((fact, emit) => {
-    if (fact.is !== 'operation') return;
+  create: () => (fact, emit) => {
     for (const edge of fact.edges) {
       if (edge.safety !== 'unsafe') continue;
       emit({
@@ -17,5 +17,5 @@ export const unsafeRetry: DetectorSpec = {
         evidence: { after: edge.after, endpoint: edge.endpoint, outcome: edge.outcome, earlier: edge.from.exchange },
       });
     }
-  }),
-};
+  },
+});

@@ -1,4 +1,4 @@
-/** A decoded line. The shape is fixed (every field present, `undefined` = not on the line) so that reads stay monomorphic. */
+/** A decoded line: what the reader knows of it, and the checked fields as they stood on it. */
 import type { EventType, FIELDS, FieldName } from './fields.ts';
 
 type ValueOf<F> = F extends { is: readonly (infer W)[] }
@@ -12,7 +12,7 @@ type ValueOf<F> = F extends { is: readonly (infer W)[] }
         : string;
 
 /** undefined: unknown. null: known to be absent (design section 3). */
-export type EventFields = { [K in FieldName]: ValueOf<(typeof FIELDS)[K]> | null | undefined };
+export type EventFields = { [K in FieldName]?: ValueOf<(typeof FIELDS)[K]> | null | undefined };
 
 /** Where a line was read, for messages and evidence. `source` is a configured name, never a path. */
 export interface Origin {
@@ -23,14 +23,16 @@ export interface Origin {
   readonly host: string;
 }
 
-export interface WireEvent extends EventFields {
-  type: EventType;
+export interface WireEvent {
+  readonly type: EventType;
   /** Unix milliseconds. */
-  ts: number;
-  origin: Origin;
+  readonly ts: number;
+  readonly origin: Origin;
   /** 1-based line number and byte offset in the source. */
-  line: number;
-  offset: number;
+  readonly line: number;
+  readonly offset: number;
+  /** The parsed line itself: it may hold undeclared fields too, so whoever keeps it copies the declared ones. */
+  readonly fields: EventFields;
 }
 
 /** Why a line was not accepted. Closed set: it is the `reason` label of `tailfin_events_rejected_total`. */

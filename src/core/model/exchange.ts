@@ -3,7 +3,7 @@ import { hostPort } from '../protocol/endpoint.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import { isStatelessRevision, type Version, versionLabel } from '../protocol/revisions.ts';
 import type { Due } from '../store.ts';
-import type { WireEvent } from './event.ts';
+import type { EventFields, WireEvent } from './event.ts';
 import type { FieldName } from './fields.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
@@ -15,13 +15,16 @@ export interface Contract {
 }
 
 export interface Exchange extends Due {
-  /** host and exchange id: unique. */
   readonly key: string;
+  /** Hash of the key, for the memory of closed exchanges. */
+  readonly hash: number;
+  /** HTTP method in capitals. */
+  http: string;
   readonly id: string;
   readonly host: string;
   readonly writer: string;
   /** Union of the lines so far. */
-  readonly fields: WireEvent;
+  fields: EventFields;
   client: string | null;
   server: string;
   policy: ServerPolicy | undefined;
@@ -34,6 +37,8 @@ export interface Exchange extends Due {
   openKnown: boolean;
   lastTs: number;
   closeTs: number;
+  /** It was open between two lines: other stages may know it. */
+  wasOpen: boolean;
   /** A `headers` line was seen. */
   headersSeen: boolean;
   /** The terminal message was seen; stays true whatever a later line says. */
@@ -50,42 +55,60 @@ export interface Exchange extends Due {
   /** The GET stream that should carry the answer has ended. */
   carrierEnded: boolean;
   /** Lines about its payload that came before its close. */
-  readonly waiting: WireEvent[];
+  waiting: WireEvent[] | null;
 }
 
-export const exchangeKey = (host: string, exchange: string): string => `${host}\n${exchange}`;
+/**
+ * Key of an exchange: unique by host and id. Exchanges of the home host, nearly all, keep their id as it is: joining the two
+ * strings would be the dearest step of tracking.
+ */
+export type ExchangeKey = (host: string, id: string) => string;
+export const createExchangeKey =
+  (home: string): ExchangeKey =>
+  (host, id) =>
+    host === home && id.charCodeAt(0) !== 0 ? id : `\0${host}\0${id}`;
 /** One transport instance; exchanges without a client are told apart by server at least. */
 export const clientKey = (host: string, client: string | null, server: string): string =>
   client === null ? `${host}\n\n${server}` : `${host}\n${client}`;
 
-export function resolveServer(
-  policy: Policy,
-  event: Pick<WireEvent, 'server' | 'endpoint'>,
-): { server: string; policy: ServerPolicy | undefined } {
-  const name = event.server ?? hostPort(event.endpoint) ?? 'unknown';
-  const configured = policy.server(name);
-  return { server: configured?.name ?? name, policy: configured };
+/** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
+export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): string =>
+  fields.server ?? hostPort(fields.endpoint) ?? 'unknown';
+
+function identify(exchange: Exchange, policy: Policy): void {
+  const { fields } = exchange;
+  const name = serverName(fields);
+  exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
+  exchange.server = exchange.policy?.name ?? name;
+  exchange.endpoint = hostPort(fields.endpoint);
+  exchange.version = versionLabel(fields.protocol_version, fields.meta_protocol_version);
+  const method = fields.http_method ?? 'POST';
+  exchange.http = method === 'POST' ? method : method.toUpperCase();
 }
 
-/** Takes the first line over as the union: it is ours, fixed in shape, and most exchanges have just this one line. */
-export function createExchange(key: string, host: string, event: WireEvent, policy: Policy): Exchange {
-  const resolved = resolveServer(policy, event);
+/** Starts the union with the fields of the first line: most exchanges have just this one, so nothing is copied yet. */
+export function createExchange(key: string, hash: number, host: string, event: WireEvent, policy: Policy): Exchange {
+  const { fields, ts, type } = event;
+  const openTs = fields.open_ts ?? null;
   const exchange: Exchange = {
     key,
-    id: event.exchange as string,
+    hash,
+    http: 'POST',
+    id: fields.exchange as string,
     host,
-    writer: event.writer ?? event.origin.writer,
-    fields: event,
-    client: event.client ?? null,
-    server: resolved.server,
-    policy: resolved.policy,
-    endpoint: hostPort(event.endpoint),
-    version: versionLabel(event.protocol_version, event.meta_protocol_version),
-    openTs: Math.min(event.open_ts ?? event.ts, event.ts),
-    openKnown: event.type === 'open' || (event.open_ts ?? null) !== null,
-    lastTs: event.ts,
+    writer: fields.writer ?? event.origin.writer,
+    fields,
+    client: fields.client ?? null,
+    server: '',
+    policy: undefined,
+    endpoint: null,
+    version: 'unknown',
+    openTs: openTs === null ? ts : Math.min(openTs, ts),
+    openKnown: type === 'open' || openTs !== null,
+    lastTs: ts,
     closeTs: Number.NaN,
-    headersSeen: event.type === 'headers',
+    wasOpen: false,
+    headersSeen: type === 'headers',
     terminal: false,
     eventId: false,
     contract: undefined,
@@ -93,66 +116,60 @@ export function createExchange(key: string, host: string, event: WireEvent, poli
     timeoutTs: null,
     sessionDeleted: false,
     carrierEnded: false,
-    waiting: [],
+    waiting: null,
     deadline: Number.POSITIVE_INFINITY,
     place: null,
   };
+  identify(exchange, policy);
   noteMessage(exchange, event);
   return exchange;
 }
 
-/** Adds one more line to the union. */
+/** Adds one more line to the union, which is the exchange's own by now (`declaredFields`). */
 export function mergeLine(exchange: Exchange, event: WireEvent, names: readonly FieldName[], policy: Policy): void {
-  const fields = exchange.fields as unknown as Record<string, unknown>;
+  const union = exchange.fields as Record<string, unknown>;
+  const { fields, ts } = event;
   for (const name of names) {
-    const value = event[name];
-    if (value !== undefined) fields[name] = value;
+    const value = fields[name];
+    if (value !== undefined) union[name] = value;
   }
-  if (event.server !== undefined || event.endpoint !== undefined) {
-    const resolved = resolveServer(policy, exchange.fields);
-    exchange.server = resolved.server;
-    exchange.policy = resolved.policy;
-    exchange.endpoint = hostPort(exchange.fields.endpoint);
-  }
-  if (event.client !== undefined) exchange.client = event.client;
-  if (event.protocol_version !== undefined || event.meta_protocol_version !== undefined)
-    exchange.version = versionLabel(exchange.fields.protocol_version, exchange.fields.meta_protocol_version);
+  if (fields.client !== undefined) exchange.client = fields.client;
+  identify(exchange, policy);
   if (event.type === 'open') {
-    exchange.openTs = event.ts;
+    exchange.openTs = ts;
     exchange.openKnown = true;
-  } else if (event.open_ts !== undefined && event.open_ts !== null) {
-    exchange.openTs = Math.min(event.open_ts, event.ts);
+  } else if (fields.open_ts !== undefined && fields.open_ts !== null) {
+    exchange.openTs = Math.min(fields.open_ts, ts);
     exchange.openKnown = true;
   }
   if (event.type === 'headers') exchange.headersSeen = true;
-  exchange.lastTs = Math.max(exchange.lastTs, event.ts);
+  exchange.lastTs = Math.max(exchange.lastTs, ts);
   noteMessage(exchange, event);
 }
 
 /** What a message or close line proves for good. */
 function noteMessage(exchange: Exchange, event: WireEvent): void {
-  const { rpc, id_match } = event;
-  const answers = event.terminal === true || (event.type === 'message' && (rpc === 'result' || rpc === 'error'));
+  const { type, fields } = event;
+  if (type !== 'message' && type !== 'close') return;
+  const { rpc, id_match } = fields;
+  const answers = fields.terminal === true || (type === 'message' && (rpc === 'result' || rpc === 'error'));
   if (answers && id_match !== 'mismatch' && id_match !== 'null_id') {
     exchange.terminal = true;
     if (rpc === 'result' || rpc === 'error') exchange.fields.terminal_kind = rpc;
   }
   if (rpc === 'cancelled') exchange.fields.cancelled = true;
-  if (rpc === 'prime' || (event.event_ids ?? 0) > 0) exchange.eventId = true;
-  if ((event.type === 'message' || event.type === 'close') && typeof event.event_id_digest === 'string')
+  if (rpc === 'prime' || (fields.event_ids ?? 0) > 0 || typeof fields.event_id_digest === 'string')
     exchange.eventId = true;
 }
 
-export const httpMethod = (exchange: Exchange): string => exchange.fields.http_method?.toUpperCase() ?? 'POST';
 export const rpcKind = (exchange: Exchange): string =>
-  exchange.fields.rpc_kind ?? (httpMethod(exchange) === 'POST' ? 'request' : 'none');
+  exchange.fields.rpc_kind ?? (exchange.http === 'POST' ? 'request' : 'none');
 /** POST with a JSON-RPC request. */
-export const isRequest = (exchange: Exchange): boolean =>
-  httpMethod(exchange) === 'POST' && rpcKind(exchange) === 'request';
+export const isRequest = (exchange: Exchange): boolean => exchange.http === 'POST' && rpcKind(exchange) === 'request';
 /** A JSON-RPC request that somebody waits for: every one but a subscription. */
 export const isOperation = (exchange: Exchange): boolean => isRequest(exchange) && exchange.fields.method !== LISTEN;
 export const isResumeLeg = (exchange: Exchange): boolean =>
-  httpMethod(exchange) === 'GET' && exchange.fields.last_event_id === true;
+  exchange.http === 'GET' && exchange.fields.last_event_id === true;
 
 /** Did a response head arrive? An unreported status does not hide a body that was seen. */
 export function hasHead(exchange: Exchange): boolean {
@@ -169,7 +186,7 @@ const isRefusal = (status: number | null | undefined): boolean =>
 export function kindOf(exchange: Exchange): StreamKind {
   const { fields } = exchange;
   if (isResumeLeg(exchange)) return 'resume';
-  const method = httpMethod(exchange);
+  const method = exchange.http;
   if (method === 'GET') {
     if (isStatelessRevision(fields.protocol_version, fields.meta_protocol_version)) return 'none';
     if (!hasHead(exchange)) return 'standalone';

@@ -43,7 +43,7 @@ export const LIMITS = {
   attemptsPerOperation: 100,
   suspended: 5_000,
   /** Ids of exchanges already counted, two generations of this size (late lines must not be judged again). */
-  closedIds: 65_536,
+  closedIds: 131_072,
   clients: 10_000,
   cancels: 10_000,
   carriers: 10_000,

@@ -1,7 +1,7 @@
 /** What the host wanted, and the exchanges it took. Closed label sets of design section 5. */
 import type { Version } from '../protocol/revisions.ts';
 import type { Due } from '../store.ts';
-import type { WireEvent } from './event.ts';
+import type { EventFields } from './event.ts';
 import type { ServerPolicy } from './policy.ts';
 import type { FailureStage, Verdict } from './verdict.ts';
 
@@ -41,8 +41,8 @@ export type NextAction = (typeof NEXT_ACTIONS)[number];
 export const HINTS = ['none', 'declared'] as const;
 export type Hint = (typeof HINTS)[number];
 
-export type SettleResult = NonNullable<WireEvent['result']>;
-export type ParseOf = NonNullable<WireEvent['of']>;
+export type SettleResult = NonNullable<EventFields['result']>;
+export type ParseOf = NonNullable<EventFields['of']>;
 
 /** A failed parse whose full length is not known yet: a later attempt of the operation may tell. */
 export interface PendingTrend {
@@ -51,19 +51,35 @@ export interface PendingTrend {
   readonly ts: number;
 }
 
-/** One exchange of an operation, reduced to what is asked later. */
+/**
+ * One exchange of an operation, reduced to what is asked later. Most operations are one attempt that delivers: for those this is
+ * all that is held, and `operation` stays null until something makes it worth more.
+ */
 export interface Attempt {
-  readonly exchange: string;
-  readonly key: string;
-  readonly client: string | null;
-  readonly openTs: number;
-  readonly openKnown: boolean;
+  exchange: string;
+  key: string;
+  host: string;
+  server: string;
+  policy: ServerPolicy | undefined;
+  version: Version;
+  method: string | null;
+  target: string | null;
+  argsDigest: string | null;
+  requestKey: string | null;
+  client: string | null;
+  openTs: number;
+  openKnown: boolean;
+  trace: string | null;
   endpoint: string | null;
-  /** Event time of its close; null while open. */
-  closeTs: number | null;
+  operation: Operation | null;
+  /** Counted already: late lines find nothing to change. */
+  counted: boolean;
+  /** Event time of its close; NaN while open. */
+  closeTs: number;
   /** Event time at which the verdict stood (later than the close after a suspension). */
   judgedTs: number;
   verdict: Verdict | null;
+  /** Stage of a stream that waits, or waited, for a resume. */
   suspended: FailureStage | null | false;
   status: number | null;
   terminal: boolean;
@@ -87,7 +103,6 @@ export interface Attempt {
   trends: PendingTrend[] | null;
   settled: SettleResult | null;
   settledTs: number;
-  trace: string | null;
 }
 
 /** A retry: what it followed and the later attempt (moved on while that one is a hop: a redirect is not its outcome). */
@@ -118,7 +133,9 @@ export interface Operation extends Due {
   readonly argsDigest: string | null;
   readonly requestKey: string | null;
   readonly attempts: Attempt[];
-  readonly edges: Edge[];
+  edges: readonly Edge[];
+  /** Its place in the index of joinable operations; owned by joining.ts. */
+  indexed: boolean;
   /** The caller was told `cancelled`: over at once, nothing joins it. */
   cancelled: boolean;
   ended: boolean;

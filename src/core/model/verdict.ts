@@ -45,7 +45,9 @@ export type Side = (typeof SIDES)[number];
 export const REQUEST_STATES = ['not_sent', 'sent', 'unknown'] as const;
 export type RequestState = (typeof REQUEST_STATES)[number];
 
+/** Verdicts are shared: every distinct one exists once, with a small number to look its counters up by. */
 export interface Verdict {
+  readonly id: number;
   readonly outcome: Outcome;
   readonly cause: Cause;
   readonly regime: Regime;

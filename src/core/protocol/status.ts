@@ -1,5 +1,5 @@
 /** What an HTTP status means in MCP, by revision (design section 6). First row that matches names it. */
-import { type Exchange, httpMethod, isRequest } from '../model/exchange.ts';
+import { type Exchange, isRequest } from '../model/exchange.ts';
 import { mediaOf } from './media.ts';
 import { isStatelessRevision, predatesStreamableHttp } from './revisions.ts';
 
@@ -101,7 +101,7 @@ export function statusMeaning(exchange: Exchange): Meaning | null {
   const answer: Answer = {
     status,
     stateless: isStatelessRevision(fields.protocol_version, fields.meta_protocol_version),
-    http: httpMethod(exchange),
+    http: exchange.http,
     code: fields.error_code ?? null,
     session: fields.session === true,
     html: mediaOf(fields.content_type, false) === 'other' && (fields.content_type ?? '').includes('html'),

@@ -53,8 +53,9 @@ interface Row {
   readonly verdict: (x: StreamFacts) => Decision | 'suspended';
 }
 
-const clean = (cause: Cause, row: number) => (): Decision => ({ outcome: 'clean', cause, row });
-const abandoned = (cause: Cause, row: number) => (): Decision => ({ outcome: 'abandoned', cause, row });
+const always = (decision: Decision) => (): Decision => decision;
+const clean = (cause: Cause, row: number) => always({ outcome: 'clean', cause, row });
+const abandoned = (cause: Cause, row: number) => always({ outcome: 'abandoned', cause, row });
 const isStream = (x: StreamFacts): boolean => x.kind !== 'response';
 const provesItself = (x: StreamFacts): boolean => x.media === 'json' || x.selfDelimiting;
 
@@ -197,17 +198,26 @@ function requestOf(exchange: Exchange, facts: StreamFacts): RequestState {
   return exchange.fields.sent !== undefined && exchange.fields.sent !== null ? 'sent' : facts.head ? 'sent' : 'unknown';
 }
 
-export const verdictOf = (exchange: Exchange, facts: StreamFacts, decision: Decision): Verdict => ({
-  outcome: decision.outcome,
-  cause: decision.cause,
-  regime: regimeOf(facts, decision),
-  cut: facts.cut,
-  stage: decision.outcome === 'clean' ? null : stageOf(facts),
-  by: sideOf(exchange, facts, decision),
-  request: requestOf(exchange, facts),
-  head: facts.head,
-  row: decision.row,
-});
+/** All distinct verdicts so far, by row of the table: closed words only, so there are a few hundred at the most. */
+const VERDICTS: Verdict[][] = [];
+let distinct = 0;
+
+export function verdictOf(exchange: Exchange, facts: StreamFacts, decision: Decision): Verdict {
+  const { outcome, cause, row } = decision;
+  const { cut, head } = facts;
+  const regime = regimeOf(facts, decision);
+  const stage = outcome === 'clean' ? null : stageOf(facts);
+  const by = sideOf(exchange, facts, decision);
+  const request = requestOf(exchange, facts);
+  VERDICTS[row] ??= [];
+  const known = VERDICTS[row] as Verdict[];
+  for (const v of known)
+    if (v.outcome === outcome && v.cause === cause && v.regime === regime && v.cut === cut && v.stage === stage)
+      if (v.by === by && v.request === request && v.head === head) return v;
+  const verdict: Verdict = { id: distinct++, outcome, cause, regime, cut, stage, by, request, head, row };
+  known.push(verdict);
+  return verdict;
+}
 
 export const isJudged = (kind: StreamKind): kind is JudgedKind => kind !== 'none' && kind !== 'resume';
 export { kindOf };

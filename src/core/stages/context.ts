@@ -3,7 +3,7 @@
  * deletion of its session, the end of its carrier. Bounded memories, asked once when the exchange closes.
  */
 import type { WireEvent } from '../model/event.ts';
-import { type Contract, clientKey, type Exchange, exchangeKey, httpMethod } from '../model/exchange.ts';
+import { type Contract, clientKey, type Exchange, type ExchangeKey } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { ServerPolicy } from '../model/policy.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
@@ -33,7 +33,7 @@ export interface Context {
 /** Announcements kept per server: an exchange may have opened before the latest one. */
 const KEPT_ANNOUNCEMENTS = 4;
 
-export function createContext(health: StoreHealth): Context {
+export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Context {
   const contracts = new BoundedMap<Announcements>('contracts', LIMITS.contracts, health);
   const deletions = new BoundedMap<Deletion>('clients', LIMITS.clients, health);
   const cancels = new BoundedMap<Note>('cancels', LIMITS.cancels, health);
@@ -74,13 +74,13 @@ export function createContext(health: StoreHealth): Context {
   };
 
   return {
-    discovered(server, configured, event) {
+    discovered(server, configured, { fields, ts }) {
       const contract: Contract = {
-        sentinel: event.sentinel === null ? 'optional' : event.sentinel,
-        selfDelimiting: event.self_delimiting === null ? false : event.self_delimiting,
+        sentinel: fields.sentinel === null ? 'optional' : fields.sentinel,
+        selfDelimiting: fields.self_delimiting === null ? false : fields.self_delimiting,
       };
-      const all = [...(contracts.get(server)?.all ?? []), { ts: event.ts, contract }].sort((a, b) => a.ts - b.ts);
-      contracts.set(server, { ts: event.ts, all: all.slice(-KEPT_ANNOUNCEMENTS) });
+      const all = [...(contracts.get(server)?.all ?? []), { ts, contract }].sort((a, b) => a.ts - b.ts);
+      contracts.set(server, { ts, all: all.slice(-KEPT_ANNOUNCEMENTS) });
       return combine(configured, contract);
     },
     sessionDeleted(client, ts) {
@@ -96,7 +96,7 @@ export function createContext(health: StoreHealth): Context {
         cancels.set(cancelKey(exchange, named), note);
         cancels.set(exchangeKey(exchange.host, named), note);
       }
-      if (httpMethod(exchange) === 'DELETE' && exchange.fields.how === undefined)
+      if (exchange.http === 'DELETE' && exchange.fields.how === undefined)
         deletions.set(clientKey(exchange.host, exchange.client, exchange.server), {
           ts: exchange.openTs,
           by: exchange.key,
@@ -114,7 +114,7 @@ export function createContext(health: StoreHealth): Context {
         // The tap closes such a POST when its answer came or its carrier ended: an unseen carrier is no living one.
         exchange.carrierEnded = state === 'closed' || (state === 'unknown' && isAccepted(exchange.fields.status));
       }
-      if (httpMethod(exchange) === 'DELETE') noteDelete(exchange);
+      if (exchange.http === 'DELETE') noteDelete(exchange);
     },
     tick(now) {
       if (now < nextSweep) return;

@@ -3,14 +3,14 @@
  * attempt, and counts the operation once when nothing can change it any more. What the result means is decided in outcome.ts.
  */
 import type { WireEvent } from '../model/event.ts';
-import { clientKey, type Exchange, isOperation, resolveServer } from '../model/exchange.ts';
-import type { Fact, TrendFact } from '../model/facts.ts';
+import { type Exchange, isOperation, serverName } from '../model/exchange.ts';
+import type { Fact, ParseFact, TrendFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Operation, OperationFact, ParseOf } from '../model/operation.ts';
+import type { Attempt, Edge, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttempt, judgeAttempt } from './attempt.ts';
+import { BoundedMap, Fifo, type StoreHealth, TimerQueue } from '../store.ts';
+import { closeAttempt, createAttemptPool, judgeAttempt, noteRequest } from './attempt.ts';
 import { createJoining } from './joining.ts';
 import * as outcome from './outcome.ts';
 import { parseFact } from './payload.ts';
@@ -23,72 +23,67 @@ export interface Correlate {
   tick(now: number, emit: Emit<Fact>): void;
 }
 
-interface Place {
-  readonly attempt: Attempt;
-  readonly operation: Operation;
-}
+const NO_EDGES: readonly Edge[] = [];
+
+const operationOf = (attempt: Attempt): Operation => ({
+  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
+  host: attempt.host,
+  server: attempt.server,
+  policy: attempt.policy,
+  version: attempt.version,
+  method: attempt.method,
+  target: attempt.target,
+  argsDigest: attempt.argsDigest,
+  requestKey: attempt.requestKey,
+  attempts: [attempt],
+  edges: NO_EDGES,
+  indexed: false,
+  cancelled: false,
+  ended: false,
+  deadline: Number.POSITIVE_INFINITY,
+  place: null,
+});
 
 export function createCorrelate(policy: Policy, health: StoreHealth): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
+  const pool = createAttemptPool();
+  /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
-  /** Attempts of operations that are not counted yet, by exchange. */
-  const places = new BoundedMap<Place>('operations', LIMITS.operations, health, ({ operation }) =>
-    end(operation, true),
+  /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
+  const quiet = new Fifo<Attempt>();
+  /** Attempts that are not counted yet, by exchange. */
+  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
+    end(attempt.operation ?? operationOf(attempt), true),
   );
 
-  const start = (exchange: Exchange): Place => {
-    const attempt = createAttempt(exchange);
+  /** The attempt of an exchange that is seen for the first time, joined to the operation it continues. */
+  const start = (exchange: Exchange): Attempt => {
+    const attempt = pool.open(exchange);
+    attempts.add(exchange.key, attempt);
     const join = joining.find(exchange);
-    let operation = join?.operation;
-    if (operation === undefined) {
-      const { fields } = exchange;
-      operation = {
-        key: fields.request_key ?? fields.args_digest ?? exchange.id,
-        host: exchange.host,
-        server: exchange.server,
-        policy: exchange.policy,
-        version: exchange.version,
-        method: fields.method ?? null,
-        target: fields.target ?? null,
-        argsDigest: fields.args_digest ?? null,
-        requestKey: fields.request_key ?? null,
-        attempts: [attempt],
-        edges: [],
-        cancelled: false,
-        ended: false,
-        deadline: Number.POSITIVE_INFINITY,
-        place: null,
-      };
-    } else {
-      const last = operation.attempts.at(-1) as Attempt;
-      if (join?.as === 'retry') {
-        const whileSuspended = last.suspended !== false && last.verdict === null;
-        operation.edges.push({ from: last, to: attempt, whileSuspended });
-      } else for (const edge of operation.edges) if (edge.to === last && !outcome.isDelivered(last)) edge.to = attempt;
-      operation.attempts.push(attempt);
+    if (join === undefined) return attempt;
+    const { operation } = join;
+    const last = operation.attempts.at(-1) as Attempt;
+    if (join.as === 'retry') {
+      const whileSuspended = last.suspended !== false && last.verdict === null;
+      operation.edges = [...operation.edges, { from: last, to: attempt, whileSuspended }];
+    } else if (!outcome.isDelivered(last)) {
+      for (const edge of operation.edges) if (edge.to === last) edge.to = attempt;
     }
-    const place = { attempt, operation };
-    places.set(exchange.key, place);
-    return place;
+    operation.attempts.push(attempt);
+    attempt.operation = operation;
+    return attempt;
   };
 
-  /** When can nothing change the operation any more? (design section 3: joins; section 5: when an operation ends) */
-  const reschedule = (operation: Operation): void => {
-    let deadline = 0;
-    const delivered = outcome.deliveredAttempt(operation);
-    for (const attempt of operation.attempts) {
-      const { closeTs } = attempt;
-      if (closeTs === null) {
-        // Open: waits for its end, unless the caller has left it.
-        const left = attempt.settled === 'timeout' || attempt.settled === 'cancelled';
-        deadline = Math.max(deadline, left ? attempt.settledTs + LIMITS.joinUndeliveredMs : Number.POSITIVE_INFINITY);
-      } else if (attempt.suspended !== false && attempt.verdict === null) deadline = Number.POSITIVE_INFINITY;
-      else if (delivered === undefined) deadline = Math.max(deadline, closeTs + LIMITS.joinUndeliveredMs);
-      else if (outcome.isRound(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinUndeliveredMs);
-      else if (outcome.isDelivered(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinDeliveredMs);
+  /** Something changed: an attempt that is more than a quiet success gets its operation, and its operation a new deadline. */
+  const update = (attempt: Attempt): void => {
+    if (attempt.operation === null) {
+      if (isQuiet(attempt) || (Number.isNaN(attempt.closeTs) && attempt.settled === null)) return;
+      attempt.operation = operationOf(attempt);
     }
-    operation.deadline = deadline;
+    const { operation } = attempt;
+    operation.deadline = deadlineOf(operation);
     timers.schedule(operation);
     joining.update(operation);
   };
@@ -98,81 +93,76 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     operation.ended = true;
     timers.cancel(operation);
     joining.update(operation);
-    for (const attempt of operation.attempts) places.delete(attempt.key);
+    for (const attempt of operation.attempts) {
+      attempts.delete(attempt.key);
+      attempt.counted = true;
+    }
     out(summarise(operation, gone));
-    for (const [index, attempt] of operation.attempts.entries()) {
-      for (const trend of attempt.trends ?? []) out(settledTrend(operation, index, trend));
-      if (attempt.verdict?.cause === 'no_evidence' || attempt.verdict?.row === 13) {
-        const complete = attempt.settled === 'ok' || attempt.parsedOk;
-        const result = complete ? 'would_reject_complete' : 'would_resolve';
-        out({ is: 'what_if', server: operation.server, result, bytes: attempt.bytes });
-      }
+    for (let i = 0; i < operation.attempts.length; i++) finishAttempt(operation, i);
+  };
+
+  /** What was waiting for the end of the operation. */
+  const finishAttempt = (operation: Operation, index: number): void => {
+    const attempt = operation.attempts[index] as Attempt;
+    if (attempt.trends !== null) for (const trend of attempt.trends) out(settledTrend(operation, index, trend));
+    if (attempt.verdict?.row !== 13) return;
+    const result = attempt.settled === 'ok' || attempt.parsedOk ? 'would_reject_complete' : 'would_resolve';
+    out({ is: 'what_if', server: operation.server, result, bytes: attempt.bytes });
+  };
+
+  const endInTime = (operation: Operation): void => end(operation, false);
+  const endQuiet = (now: number): void => {
+    for (;;) {
+      const attempt = quiet.peek();
+      if (attempt === undefined || attempt.judgedTs + LIMITS.joinDeliveredMs >= now) return;
+      quiet.shift();
+      if (attempt.counted || attempt.operation !== null) continue;
+      end(operationOf({ ...attempt }), false);
+      pool.release(attempt);
     }
   };
 
-  const close = (exchange: Exchange): Place | undefined => {
-    if (!isOperation(exchange)) return undefined;
-    const place = places.get(exchange.key) ?? start(exchange);
-    closeAttempt(place.attempt, exchange);
-    return place;
-  };
-
-  const settle = (place: Place, event: WireEvent): void => {
-    const { attempt, operation } = place;
+  const settle = (attempt: Attempt, event: WireEvent): void => {
     // The first word that the caller got counts; a line delivered twice changes nothing.
-    if (attempt.settled !== null || event.result === null || event.result === undefined) return;
-    attempt.settled = event.result;
+    const { result } = event.fields;
+    if (attempt.settled !== null || result === null || result === undefined) return;
+    attempt.settled = result;
     attempt.settledTs = event.ts;
-    if (event.result === 'cancelled') {
-      operation.cancelled = true;
-      // Over at once; an attempt that is still open gets its verdict first.
-      if (attempt.closeTs !== null) {
-        end(operation, false);
-        return;
-      }
-    }
-    reschedule(operation);
+    update(attempt);
+    if (result !== 'cancelled' || attempt.operation === null) return;
+    attempt.operation.cancelled = true;
+    joining.update(attempt.operation);
+    // Over at once; an attempt that is still open gets its verdict first.
+    if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, false);
   };
 
-  const parse = (place: Place | undefined, event: WireEvent): void => {
-    const server = place?.operation.server ?? resolveServer(policy, event).server;
-    const attempt = place?.attempt;
+  const parse = (attempt: Attempt | undefined, event: WireEvent): void => {
+    const { fields } = event;
+    const name = serverName(fields);
+    const server = attempt?.server ?? policy.server(name)?.name ?? name;
     const fact = parseFact(server, event, attempt);
     out(fact);
-    const { of, bytes, result, ts, exchange } = fact;
-    const failed = result !== 'ok';
-    const trend = (length: number | null): TrendFact => ({
-      is: 'trend',
-      server,
-      of,
-      failed,
-      length,
-      received: bytes,
-      exchange,
-      ts,
-    });
-    if (!failed) out(trend(bytes));
-    else if (event.expected_bytes !== undefined && event.expected_bytes !== null) out(trend(event.expected_bytes));
-    else if (attempt?.fullLength !== undefined && attempt.fullLength !== null) out(trend(attempt.fullLength));
-    else if (attempt === undefined) out(trend(null));
+    const failed = fact.result !== 'ok';
+    const known = failed ? (fields.expected_bytes ?? attempt?.fullLength ?? null) : fact.bytes;
+    if (known !== null || attempt === undefined) out(trendOf(fact, failed, known));
     else {
       attempt.trends ??= [];
-      attempt.trends.push({ of, received: bytes, ts });
+      attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
     }
-    if (place === undefined || attempt === undefined) return;
+    if (attempt === undefined) return;
     if (failed) attempt.parseFailed = true;
     else {
       attempt.parsedOk = true;
       attempt.okBytes ??= {};
-      attempt.okBytes[of as ParseOf] = bytes;
+      attempt.okBytes[fact.of] = fact.bytes;
     }
-    if (attempt.closeTs !== null) reschedule(place.operation);
+    if (!Number.isNaN(attempt.closeTs)) update(attempt);
   };
 
   /** The attempt that a payload line belongs to, while its operation may still change (by the line's own time). */
-  const placeOf = (key: string | null, ts: number): Place | undefined => {
-    const place = key === null ? undefined : places.get(key);
-    return place !== undefined && ts <= place.operation.deadline ? place : undefined;
+  const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
+    const attempt = key === null ? undefined : attempts.get(key);
+    return attempt !== undefined && ts <= joinableUntil(attempt) ? attempt : undefined;
   };
 
   return {
@@ -182,34 +172,30 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
         case 'opened':
           // Without a method it cannot be joined yet; the close line may tell.
           if (isOperation(input.exchange) && input.exchange.fields.method) {
-            const place = places.get(input.exchange.key) ?? start(input.exchange);
-            reschedule(place.operation);
+            const attempt = attempts.get(input.exchange.key) ?? start(input.exchange);
+            noteRequest(attempt, input.exchange.fields);
+            update(attempt);
           }
           break;
         case 'told':
         case 'settle': {
-          const place = placeOf(input.key, input.event.ts);
-          if (place !== undefined) settle(place, input.event);
+          const attempt = attemptOf(input.key, input.event.ts);
+          if (attempt !== undefined) settle(attempt, input.event);
           if (input.is === 'settle') emit({ is: 'settle', event: input.event });
           break;
         }
         case 'parse':
-          parse(placeOf(input.key, input.event.ts), input.event);
+          parse(attemptOf(input.key, input.event.ts), input.event);
           break;
-        case 'client':
-          if (
-            input.event.event === 'closed' ||
-            input.event.event === 'reconnected' ||
-            input.event.event === 'reinitialized'
-          )
-            joining.clientReplaced(
-              clientKey(input.event.host ?? input.event.origin.host, input.event.client as string, ''),
-              input.event.ts,
-            );
+        case 'client': {
+          const { event } = input.event.fields;
+          if (event === 'closed' || event === 'reconnected' || event === 'reinitialized')
+            joining.clientReplaced(input.key, input.event.ts);
           break;
+        }
         case 'expired': {
-          const place = places.get(input.exchange.key);
-          if (place !== undefined) end(place.operation, place.attempt.settled === null);
+          const attempt = attempts.get(input.exchange.key);
+          if (attempt !== undefined) end(attempt.operation ?? operationOf(attempt), attempt.settled === null);
           break;
         }
       }
@@ -217,27 +203,69 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     classified(input, emit) {
       out = emit;
       const { exchange } = input;
-      const place = input.is === 'judged' && input.resolved ? places.get(exchange.key) : close(exchange);
-      if (place === undefined) return;
-      if (input.is === 'suspended') place.attempt.suspended = input.stage;
-      else judgeAttempt(place.attempt, input.verdict, input.at);
-      if (place.operation.cancelled) end(place.operation, false);
-      else reschedule(place.operation);
+      if (!isOperation(exchange)) return;
+      const resolved = input.is === 'judged' && input.resolved;
+      let attempt = exchange.wasOpen || resolved ? attempts.get(exchange.key) : undefined;
+      if (!resolved) {
+        attempt ??= start(exchange);
+        closeAttempt(attempt, exchange);
+      }
+      if (attempt === undefined) return;
+      if (input.is === 'suspended') attempt.suspended = input.stage;
+      else judgeAttempt(attempt, input.verdict, input.at);
+      if (attempt.operation === null && isQuiet(attempt)) quiet.push(attempt);
+      else if (attempt.operation?.cancelled) end(attempt.operation, false);
+      else update(attempt);
     },
     tick(now, emit) {
       out = emit;
       joining.tick(now);
-      timers.expire(now, (operation) => end(operation, false));
+      timers.expire(now, endInTime);
+      endQuiet(now);
     },
   };
 }
 
+/** Delivered at once, and nothing can follow it: no operation of its own is needed to wait for its last lines. */
+const isQuiet = (attempt: Attempt): boolean =>
+  attempt.verdict !== null && !attempt.inputRequired && outcome.isDelivered(attempt);
+
+const joinableUntil = (attempt: Attempt): number => {
+  if (attempt.operation !== null) return attempt.operation.deadline;
+  return Number.isNaN(attempt.closeTs) ? Number.POSITIVE_INFINITY : attempt.judgedTs + LIMITS.joinDeliveredMs;
+};
+
+/** When can nothing change the operation any more? (design section 3: joins; section 5: when an operation ends) */
+function deadlineOf(operation: Operation): number {
+  const delivered = outcome.deliveredAttempt(operation) !== undefined;
+  let deadline = 0;
+  for (const attempt of operation.attempts) {
+    if (Number.isNaN(attempt.closeTs)) {
+      // Open: waits for its end, unless the caller has left it.
+      const left = attempt.settled === 'timeout' || attempt.settled === 'cancelled';
+      if (!left) return Number.POSITIVE_INFINITY;
+      deadline = Math.max(deadline, attempt.settledTs + LIMITS.joinUndeliveredMs);
+    } else if (attempt.suspended !== false && attempt.verdict === null) return Number.POSITIVE_INFINITY;
+    else if (!delivered) deadline = Math.max(deadline, attempt.closeTs + LIMITS.joinUndeliveredMs);
+    else if (outcome.isRound(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinUndeliveredMs);
+    else if (outcome.isDelivered(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinDeliveredMs);
+  }
+  return deadline;
+}
+
+const trendOf = (fact: ParseFact, failed: boolean, length: number | null): TrendFact => ({
+  is: 'trend',
+  server: fact.server,
+  of: fact.of,
+  failed,
+  length,
+  received: fact.bytes,
+  exchange: fact.exchange,
+  ts: fact.ts,
+});
+
 /** The full length of a failed payload is that of a later attempt's good parse of the same kind (design section 7). */
-function settledTrend(
-  operation: Operation,
-  index: number,
-  trend: { of: ParseOf; received: number; ts: number },
-): TrendFact {
+function settledTrend(operation: Operation, index: number, trend: PendingTrend): TrendFact {
   const later = operation.attempts.slice(index + 1).find((attempt) => attempt.okBytes?.[trend.of] !== undefined);
   return {
     is: 'trend',
@@ -255,12 +283,13 @@ function summarise(operation: Operation, gone: boolean): OperationFact {
   const result = outcome.resultOf(operation, gone);
   const first = operation.attempts[0] as Attempt;
   const last = outcome.deliveredAttempt(operation) ?? (operation.attempts.at(-1) as Attempt);
-  const ts = last.closeTs ?? (last.settled === null ? last.openTs : last.settledTs);
+  const told = last.settled === null ? last.openTs : last.settledTs;
+  const ts = Number.isNaN(last.closeTs) ? told : last.closeTs;
   return {
     is: 'operation',
     operation,
     result,
-    edges: operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
+    edges: operation.edges.length === 0 ? [] : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
     nextAction: outcome.nextActionOf(operation, result),
     hint: outcome.hintOf(operation),
     ts,

@@ -1,19 +1,18 @@
 /**
  * One line of text to one event, or to a counted reason. This is the hand-written guard at the edge of the core: behind it a
- * field has its declared type, ids are bounded, and nothing of the line but declared fields is kept.
+ * declared field has its declared type and bounded size. Undeclared fields are not looked at.
  */
 import type { EventFields, Origin, Rejection, WireEvent } from '../model/event.ts';
 import {
   EVENT_TYPES,
   type EventType,
   FIELDS,
+  type FieldName,
   type FieldSpec,
   MAX_ID_BYTES,
   MAX_TEXT_CHARS,
   MAX_WORD_CHARS,
 } from '../model/fields.ts';
-
-type Check = (value: unknown) => boolean;
 
 /** UTF-8 length without an encoder (the core has no Buffer); a lone surrogate counts as the 3 bytes of U+FFFD. */
 export function utf8Length(text: string): number {
@@ -26,42 +25,60 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-const isCount: Check = (v) => Number.isSafeInteger(v) && (v as number) >= 0;
-
-const CHECKS: Record<Exclude<FieldSpec['is'], readonly string[] | 'object' | 'time'>, Check> = {
-  id: (v) => typeof v === 'string' && v.length > 0 && (v.length * 3 <= MAX_ID_BYTES || utf8Length(v) <= MAX_ID_BYTES),
-  word: (v) => typeof v === 'string' && v.length <= MAX_WORD_CHARS,
-  text: (v) => typeof v === 'string' && v.length <= MAX_TEXT_CHARS,
-  bool: (v) => typeof v === 'boolean',
-  count: isCount,
-  int: (v) => Number.isSafeInteger(v),
-  ms: (v) => typeof v === 'number' && Number.isFinite(v) && v >= 0,
-};
+type Kind = Exclude<FieldSpec['is'], readonly string[]> | 'enum';
 
 interface Field {
-  readonly check: Check;
-  readonly time: boolean;
-  readonly parts: ReadonlyMap<string, Field> | null;
+  readonly name: string;
+  readonly kind: Kind;
+  /** Words of an enum. */
+  readonly words: readonly string[];
+  /** Parts of an object. */
+  readonly parts: ReadonlyMap<string, Field>;
+  /** The declared field that came after it last time: writers keep their order, so the next look-up is mostly a comparison. */
+  next: Field | undefined;
 }
 
-const compile = (spec: FieldSpec): Field => {
-  const is = spec.is;
-  if (typeof is !== 'string') return { check: (v) => is.includes(v as string), time: false, parts: null };
-  if (is === 'object') return { check: () => true, time: false, parts: compileAll(spec.of ?? {}) };
-  if (is === 'time') return { check: () => true, time: true, parts: null };
-  return { check: CHECKS[is], time: false, parts: null };
-};
+const compile = (name: string, spec: FieldSpec): Field => ({
+  name,
+  kind: typeof spec.is === 'string' ? spec.is : 'enum',
+  words: typeof spec.is === 'string' ? [] : spec.is,
+  parts: compileAll(spec.of ?? {}),
+  next: undefined,
+});
 const compileAll = (specs: Readonly<Record<string, FieldSpec>>): Map<string, Field> =>
-  new Map(Object.entries(specs).map(([name, spec]) => [name, compile(spec)]));
+  new Map(Object.entries(specs).map(([name, spec]) => [name, compile(name, spec)]));
 
 const KNOWN = compileAll(FIELDS);
-const REQUIRED = new Map<string, readonly (keyof EventFields)[]>(
+/** Before the first field of a line. */
+const START = compile('', { is: 'bool', doc: '' });
+const REQUIRED = new Map<string, readonly FieldName[]>(
   Object.entries(EVENT_TYPES).map(([type, spec]) => [type, spec.required]),
 );
-// The envelope is part of the template so that an event never changes its hidden class.
-const TEMPLATE = Object.fromEntries(
-  [...Object.keys(FIELDS), 'type', 'ts', 'origin', 'line', 'offset'].map((name) => [name, undefined]),
-) as unknown as WireEvent;
+
+/** Is a value (not null, no time, no object) of the declared kind? */
+function fits(value: unknown, field: Field): boolean {
+  switch (field.kind) {
+    case 'id':
+      if (typeof value !== 'string') return false;
+      return value.length > 0 && (value.length * 3 <= MAX_ID_BYTES || utf8Length(value) <= MAX_ID_BYTES);
+    case 'word':
+      return typeof value === 'string' && value.length <= MAX_WORD_CHARS;
+    case 'text':
+      return typeof value === 'string' && value.length <= MAX_TEXT_CHARS;
+    case 'enum':
+      return field.words.includes(value as string);
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'count':
+      return Number.isSafeInteger(value) && (value as number) >= 0;
+    case 'int':
+      return Number.isSafeInteger(value);
+    case 'ms':
+      return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY;
+    default:
+      return false;
+  }
+}
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const MAX_TIME = 8.64e15;
@@ -72,6 +89,7 @@ function parseTime(value: unknown): number {
   return typeof value === 'string' && RFC3339.test(value) ? Date.parse(value) : Number.NaN;
 }
 
+/** The declared parts of an object field, or null if one does not fit. */
 function readObject(value: unknown, parts: ReadonlyMap<string, Field>): Record<string, unknown> | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const out: Record<string, unknown> = {};
@@ -79,7 +97,7 @@ function readObject(value: unknown, parts: ReadonlyMap<string, Field>): Record<s
     const field = parts.get(name);
     if (field === undefined) continue;
     const part = (value as Record<string, unknown>)[name];
-    if (part !== null && !field.check(part)) return null;
+    if (part !== null && !fits(part, field)) return null;
     out[name] = part;
   }
   return out;
@@ -109,32 +127,34 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
   const ts = parseTime(raw.ts);
   if (Number.isNaN(ts)) return reject('bad_field', 'ts');
 
-  const event: WireEvent = { ...TEMPLATE };
+  // Checked in place: a copy of every line would cost as much as parsing it.
+  let before: Field = START;
   for (const name in raw) {
-    const field = KNOWN.get(name);
-    if (field === undefined) continue;
-    let value = raw[name];
-    if (value !== null) {
-      if (field.parts !== null) {
-        value = readObject(value, field.parts);
-        if (value === null) return reject('bad_field', name);
-      } else if (field.time) {
-        value = parseTime(value);
-        if (Number.isNaN(value as number)) return reject('bad_field', name);
-      } else if (!field.check(value)) return reject('bad_field', name);
+    let field = before.next;
+    if (field === undefined || field.name !== name) {
+      field = KNOWN.get(name);
+      if (field === undefined) continue;
+      before.next = field;
     }
-    (event as unknown as Record<string, unknown>)[name] = value;
+    before = field;
+    const value = raw[name];
+    if (value === null) continue;
+    if (field.kind === 'time') {
+      const time = parseTime(value);
+      if (Number.isNaN(time)) return reject('bad_field', name);
+      raw[name] = time;
+    } else if (field.kind === 'object') {
+      const parts = readObject(value, field.parts);
+      if (parts === null) return reject('bad_field', name);
+      raw[name] = parts;
+    } else if (!fits(value, field)) return reject('bad_field', name);
   }
+  const fields = raw as EventFields;
   for (const name of required) {
-    const value = event[name];
+    const value = fields[name];
     if (value === undefined || value === null) return reject('missing_field', name);
   }
-  event.type = type as EventType;
-  event.ts = ts;
-  event.origin = origin;
-  event.line = line;
-  event.offset = offset;
-  return event;
+  return { type: type as EventType, ts, origin, line, offset, fields };
 }
 
 export const isRejection = (decoded: WireEvent | Rejection): decoded is Rejection => 'rejected' in decoded;

@@ -31,7 +31,7 @@ const MAX_CANDIDATES = 256;
 export function awaitsMore(operation: Operation): boolean {
   if (operation.ended || operation.cancelled) return false;
   const last = operation.attempts.at(-1) as Attempt;
-  if (last.closeTs === null) return last.settled === 'timeout';
+  if (Number.isNaN(last.closeTs)) return last.settled === 'timeout';
   return isRound(last) || !isDelivered(last);
 }
 
@@ -46,7 +46,7 @@ export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
   const byDigest = new Map<string, Operation[]>();
   const byRequestKey = new Map<string, Operation[]>();
-  const indexed = new Set<Operation>();
+  let indexed = 0;
   let nextSweep = 0;
 
   const add = (map: Map<string, Operation[]>, key: string | null, operation: Operation): void => {
@@ -73,22 +73,17 @@ export function createJoining(health: StoreHealth): Joining {
     return replacement !== undefined && replacement.ts <= exchange.openTs;
   };
 
-  function* newest(list: readonly Operation[]): Generator<Operation> {
-    const end = Math.max(0, list.length - MAX_CANDIDATES);
-    for (let i = list.length - 1; i >= end; i--) yield list[i] as Operation;
-  }
-
   /** Rules that do not depend on how the two were matched. */
   const joinAs = (operation: Operation, exchange: Exchange): Join['as'] | null => {
     // Its time is over by the clock of this line, even if no tick has said so yet.
     if (operation.attempts.length >= LIMITS.attemptsPerOperation || operation.deadline < exchange.lastTs) return null;
     const last = operation.attempts.at(-1) as Attempt;
-    const base = last.closeTs ?? last.settledTs;
+    const base = Number.isNaN(last.closeTs) ? last.settledTs : last.closeTs;
     const gap = exchange.openTs - base;
-    if (last.closeTs !== null && isRound(last))
+    if (!Number.isNaN(last.closeTs) && isRound(last))
       return exchange.fields.input_responses === true && gap >= 0 ? 'follow' : null;
     if (!(gap >= 0 && gap <= LIMITS.retryWindowMs)) return null;
-    return last.closeTs !== null && isHop(last) ? 'follow' : 'retry';
+    return !Number.isNaN(last.closeTs) && isHop(last) ? 'follow' : 'retry';
   };
 
   const byArguments = (exchange: Exchange): Join | undefined => {
@@ -101,7 +96,8 @@ export function createJoining(health: StoreHealth): Joining {
     const candidates = key === null ? undefined : byDigest.get(key);
     if (candidates === undefined) return undefined;
     const requestKey = fields.request_key ?? null;
-    for (const operation of newest(candidates)) {
+    for (let i = candidates.length - 1; i >= 0 && i >= candidates.length - MAX_CANDIDATES; i--) {
+      const operation = candidates[i] as Operation;
       if (operation.host !== exchange.host || operation.server !== exchange.server) continue;
       if (operation.method !== (fields.method ?? null) || operation.target !== (fields.target ?? null)) continue;
       // Two request keys that differ are two requests, whatever their arguments.
@@ -114,26 +110,25 @@ export function createJoining(health: StoreHealth): Joining {
   };
 
   const byKey = (exchange: Exchange): Join | undefined => {
-    const key = requestIndexKey(exchange.host, exchange.fields.request_key ?? null);
-    for (const operation of newest((key === null ? undefined : byRequestKey.get(key)) ?? [])) {
-      const as = joinAs(operation, exchange);
-      if (as !== null) return { operation, as };
-    }
-    return undefined;
+    const key = exchange.fields.request_key ?? null;
+    if (key === null) return undefined;
+    const candidates = byRequestKey.get(requestIndexKey(exchange.host, key) as string);
+    const operation = candidates?.findLast((candidate) => joinAs(candidate, exchange) !== null);
+    return operation === undefined ? undefined : { operation, as: joinAs(operation, exchange) as Join['as'] };
   };
 
   return {
     update(operation) {
       const wanted = awaitsMore(operation);
-      if (wanted === indexed.has(operation)) return;
+      if (wanted === operation.indexed) return;
+      operation.indexed = wanted;
+      indexed += wanted ? 1 : -1;
       const change = wanted ? add : remove;
       change(byDigest, digestKey(operation), operation);
       change(byRequestKey, requestIndexKey(operation.host, operation.requestKey), operation);
-      if (wanted) indexed.add(operation);
-      else indexed.delete(operation);
     },
     find(exchange) {
-      return indexed.size === 0 ? undefined : (byKey(exchange) ?? byArguments(exchange));
+      return indexed === 0 ? undefined : (byKey(exchange) ?? byArguments(exchange));
     },
     clientReplaced(key, ts) {
       replaced.set(key, { ts });

@@ -35,7 +35,7 @@ export function isDelivered(attempt: Attempt): boolean {
 
 /** The caller gave it up on a stream that had not ended. */
 export const timedOutOpen = (attempt: Attempt): boolean =>
-  attempt.settled === 'timeout' && (attempt.closeTs === null || attempt.settledTs <= attempt.closeTs);
+  attempt.settled === 'timeout' && (Number.isNaN(attempt.closeTs) || attempt.settledTs <= attempt.closeTs);
 
 export function failureClass(attempt: Attempt): FailureClass {
   const { verdict, status } = attempt;
@@ -99,7 +99,7 @@ export function resultOf(operation: Operation, gone: boolean): OperationResult {
   if (operation.attempts.some((attempt) => attempt.settled === 'ok')) return 'unproven';
   const last = operation.attempts.at(-1) as Attempt;
   // Nobody will tell what an attempt without an end came to, unless its caller was told.
-  if (gone || (last.closeTs === null && last.settled === null)) return 'unresolved';
+  if (gone || (Number.isNaN(last.closeTs) && last.settled === null)) return 'unresolved';
   return last.verdict?.cause === 'client_cancel' && last.settled === null ? 'cancelled' : 'surfaced';
 }
 
@@ -130,7 +130,9 @@ function actionAfter(operation: Operation, attempt: Attempt): NextAction {
 /** Once per operation that was retried or ended undelivered; the worst over its failed attempts. */
 export function nextActionOf(operation: Operation, result: OperationResult): NextAction | null {
   if (result === 'first_try') return null;
-  const failed = failedAttempts(operation).filter((attempt) => attempt.closeTs !== null || attempt.settled !== null);
+  const failed = failedAttempts(operation).filter(
+    (attempt) => !Number.isNaN(attempt.closeTs) || attempt.settled !== null,
+  );
   if (failed.length === 0) return null;
   const actions = failed.map((attempt) => actionAfter(operation, attempt));
   return NEXT_ACTIONS.find((action) => actions.includes(action)) ?? null;

@@ -5,24 +5,25 @@ import type { Attempt, ParseOf } from '../model/operation.ts';
 
 /** cut: the error lies at the end of what arrived, or (no position) the exchange itself was cut or empty. */
 export function parseResult(event: WireEvent, cutOrEmpty: boolean): ParseFact['result'] {
-  if (event.ok === true) return 'ok';
-  if (event.at_end === true) return 'cut';
-  const at = event.at ?? null;
-  if (at !== null && event.bytes !== undefined && event.bytes !== null) return at >= event.bytes ? 'cut' : 'malformed';
-  if (event.at_end === false) return 'malformed';
+  const { ok, at_end, at, bytes } = event.fields;
+  if (ok === true) return 'ok';
+  if (at_end === true) return 'cut';
+  if (typeof at === 'number' && typeof bytes === 'number') return at >= bytes ? 'cut' : 'malformed';
+  if (at_end === false) return 'malformed';
   return cutOrEmpty ? 'cut' : 'malformed';
 }
 
 export function parseFact(server: string, event: WireEvent, attempt: Attempt | undefined): ParseFact {
-  const bytes = event.bytes ?? 0;
+  const { fields } = event;
+  const bytes = fields.bytes ?? 0;
   return {
     is: 'parse',
     server,
-    of: event.of as ParseOf,
+    of: fields.of as ParseOf,
     result: parseResult(event, attempt?.cutOrEmpty ?? false),
     bytes,
-    size: event.expected_bytes ?? attempt?.fullLength ?? bytes,
-    exchange: event.exchange ?? null,
+    size: fields.expected_bytes ?? attempt?.fullLength ?? bytes,
+    exchange: fields.exchange ?? null,
     ts: event.ts,
   };
 }

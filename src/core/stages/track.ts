@@ -7,18 +7,18 @@ import {
   type Contract,
   clientKey,
   createExchange,
+  createExchangeKey,
   type Exchange,
-  exchangeKey,
-  httpMethod,
   mergeLine,
-  resolveServer,
+  serverName,
 } from '../model/exchange.ts';
 import { ENVELOPE_FIELDS, EVENT_TYPES, type FieldName } from '../model/fields.ts';
+import { declaredFields, keepEvent } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { BoundedMap, type Due, GenerationSet, type StoreHealth, TimerQueue } from '../store.ts';
+import { BoundedMap, type Due, GenerationSet, hash53, type StoreHealth, TimerQueue } from '../store.ts';
 import { createContext } from './context.ts';
 
 export type Tracked =
@@ -60,7 +60,8 @@ const LINE_FIELDS: Record<'open' | 'headers' | 'message' | 'close', readonly Fie
 /** Payload lines kept for one open exchange; a host parses an answer once or twice. */
 const MAX_WAITING = 16;
 
-export function createTrack(policy: Policy, health: StoreHealth): Track {
+export function createTrack(policy: Policy, health: StoreHealth, home: string): Track {
+  const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
   const timers = new TimerQueue<Exchange>();
   const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health);
@@ -72,17 +73,18 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
     release(orphan);
   });
   const orphanTimers = new TimerQueue<Orphan>();
-  const context = createContext(health);
+  const context = createContext(exchangeKey, health);
 
   const leave = (exchange: Exchange): void => {
     timers.cancel(exchange);
-    closed.add(exchange.key);
-    if (httpMethod(exchange) === 'GET') context.carrierClosed(exchange.key, exchange.lastTs);
+    closed.add(exchange.hash);
+    if (exchange.http === 'GET') context.carrierClosed(exchange.key, exchange.lastTs);
   };
   /** Its payload lines still count, and may tell what its caller got. */
   const flush = (exchange: Exchange): void => {
+    if (exchange.waiting === null) return;
     for (const line of exchange.waiting) out({ is: line.type as 'parse' | 'settle', event: line, key: exchange.key });
-    exchange.waiting.length = 0;
+    exchange.waiting = null;
   };
   const lose = (exchange: Exchange, reason: 'ttl' | 'writer_gone' | 'evicted'): void => {
     leave(exchange);
@@ -93,12 +95,16 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
     if (!open.delete(exchange.key)) return;
     lose(exchange, reason);
   };
+  const expireByAge = (exchange: Exchange): void => expire(exchange, 'ttl');
+  const giveUpWaiting = (orphan: Orphan): void => {
+    if (orphans.delete(orphan.key)) release(orphan);
+  };
   const release = (orphan: Orphan): void => {
     for (const event of orphan.events) out({ is: event.type as 'parse' | 'settle', event, key: null });
   };
 
-  const enter = (key: string, host: string, event: WireEvent): Exchange => {
-    const exchange = createExchange(key, host, event, policy);
+  const enter = (key: string, hash: number, host: string, event: WireEvent): Exchange => {
+    const exchange = createExchange(key, hash, host, event, policy);
     const orphan = orphans.size === 0 ? undefined : orphans.get(key);
     if (orphan !== undefined) {
       orphans.delete(key);
@@ -110,21 +116,22 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
   };
 
   const attach = (exchange: Exchange, event: WireEvent): void => {
-    if (event.type === 'settle' && event.result === 'timeout') exchange.timeoutTs ??= event.ts;
+    if (event.fields.result === 'timeout') exchange.timeoutTs ??= event.ts;
     exchange.lastTs = Math.max(exchange.lastTs, event.ts);
-    if (exchange.waiting.length < MAX_WAITING) exchange.waiting.push(event);
+    exchange.waiting ??= [];
+    if (exchange.waiting.length < MAX_WAITING) exchange.waiting.push(keepEvent(event));
     else out({ is: event.type as 'parse' | 'settle', event, key: null });
   };
 
   const keepOpen = (exchange: Exchange): void => {
-    const long = httpMethod(exchange) === 'GET' || exchange.fields.method === LISTEN;
+    const long = exchange.http === 'GET' || exchange.fields.method === LISTEN;
     exchange.deadline = exchange.lastTs + (long ? LIMITS.expireListenMs : LIMITS.expireResponseMs);
     timers.schedule(exchange);
   };
 
   const close = (exchange: Exchange, event: WireEvent): void => {
     exchange.closeTs = event.ts;
-    context.attachAtClose(exchange, (key) => (open.has(key) ? 'open' : closed.has(key) ? 'closed' : 'unknown'));
+    context.attachAtClose(exchange, (key) => (open.has(key) ? 'open' : closed.has(hash53(key)) ? 'closed' : 'unknown'));
     leave(exchange);
     out({ is: 'closed', exchange });
     flush(exchange);
@@ -139,15 +146,16 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
   };
 
   const pushExchangeLine = (event: WireEvent, host: string): void => {
-    const key = exchangeKey(host, event.exchange as string);
+    const key = exchangeKey(host, event.fields.exchange as string);
     let exchange = openAt(key, event.ts);
     const first = exchange === undefined;
     if (exchange === undefined) {
-      if (closed.has(key)) {
+      const hash = hash53(key);
+      if (closed.has(hash)) {
         out({ is: 'late', event });
         return;
       }
-      exchange = enter(key, host, event);
+      exchange = enter(key, hash, host, event);
     } else mergeLine(exchange, event, LINE_FIELDS[event.type as 'open'], policy);
     if (first || event.type === 'open') context.noteRequest(exchange);
     if (event.type === 'close') {
@@ -155,24 +163,29 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
       close(exchange, event);
       return;
     }
-    if (first) open.set(key, exchange);
+    if (first) {
+      exchange.fields = declaredFields(exchange.fields);
+      exchange.wasOpen = true;
+      open.add(key, exchange);
+    }
     keepOpen(exchange);
     if (first || event.type === 'open') out({ is: 'opened', exchange });
   };
 
   const pushPayloadLine = (event: WireEvent, host: string): void => {
     const is = event.type as 'parse' | 'settle';
-    if (event.exchange === undefined || event.exchange === null) {
+    const id = event.fields.exchange;
+    if (id === undefined || id === null) {
       out({ is, event, key: null });
       return;
     }
-    const key = exchangeKey(host, event.exchange);
+    const key = exchangeKey(host, id);
     const exchange = openAt(key, event.ts);
     if (exchange !== undefined) {
       attach(exchange, event);
       keepOpen(exchange);
       if (is === 'settle') out({ is: 'told', event, key });
-    } else if (closed.has(key)) {
+    } else if (closed.has(hash53(key))) {
       out({ is, event, key });
     } else {
       let orphan = orphans.get(key);
@@ -181,7 +194,7 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
         orphans.set(key, orphan);
         orphanTimers.schedule(orphan);
       }
-      if (orphan.events.length < MAX_WAITING) orphan.events.push(event);
+      if (orphan.events.length < MAX_WAITING) orphan.events.push(keepEvent(event));
       else out({ is, event, key: null });
     }
   };
@@ -189,7 +202,8 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
   return {
     push(event, emit) {
       out = emit;
-      const host = event.host ?? event.origin.host;
+      const { fields } = event;
+      const host = fields.host ?? event.origin.host;
       switch (event.type) {
         case 'open':
         case 'headers':
@@ -202,13 +216,15 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
           pushPayloadLine(event, host);
           break;
         case 'client': {
-          const key = clientKey(host, event.client as string, '');
-          if (event.event === 'session_deleted') context.sessionDeleted(key, event.ts);
+          const key = clientKey(host, fields.client as string, '');
+          if (fields.event === 'session_deleted') context.sessionDeleted(key, event.ts);
           emit({ is: 'client', event, key });
           break;
         }
         case 'discovery': {
-          const { server, policy: configured } = resolveServer(policy, event);
+          const name = serverName(fields);
+          const configured = policy.server(name);
+          const server = configured?.name ?? name;
           emit({ is: 'contract', server, event, contract: context.discovered(server, configured, event) });
           break;
         }
@@ -217,10 +233,8 @@ export function createTrack(policy: Policy, health: StoreHealth): Track {
     tick(now, emit) {
       out = emit;
       context.tick(now);
-      timers.expire(now, (exchange) => expire(exchange, 'ttl'));
-      orphanTimers.expire(now, (orphan) => {
-        if (orphans.delete(orphan.key)) release(orphan);
-      });
+      timers.expire(now, expireByAge);
+      orphanTimers.expire(now, giveUpWaiting);
     },
     writerGone(writer, emit) {
       out = emit;

@@ -1,0 +1,16 @@
+/** Types of what test/load.test.ts takes from the script. */
+import type { Tally } from './exposition.mjs';
+
+export interface PacedOptions {
+  readonly folder: string;
+  /** Exchanges per second of wall time. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly files?: number;
+  /** Seconds of event time per second of wall time. */
+  readonly speed?: number;
+  /** Event time of the start, Unix ms. */
+  readonly startTs?: number;
+  readonly seed?: number;
+}
+export function writePaced(options: PacedOptions): Promise<Tally>;

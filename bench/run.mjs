@@ -1,0 +1,152 @@
+/**
+ * The benchmark: `npm run bench [-- --quick]`. Measures what issue 2 asks for and exits 1 when a goal is missed.
+ * --quick uses 64 MB and 16 MB instead of 1 GB and 100 MB. BENCH_MAIN names another bundle than dist/main.js.
+ *
+ * Throughput is bytes per CPU second, as a ratio to a bare read + split + JSON.parse loop (bare-loop.mjs) that runs in turn with
+ * it: wall time on a shared machine varies twofold, the ratio of CPU times does not. Data (traffic.mjs) is kept in bench/data.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { differences, parseExposition } from './exposition.mjs';
+import { generateFile, parseSize } from './generate.mjs';
+import { median, rssMibOf, runMeasured, withSidecar } from './measure.mjs';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const DATA = here('data');
+const ROUNDS = 3;
+const STARTS = 5;
+const SETTLE_MS = 1500;
+const SIZES = { full: { large: '1GB', small: '100MB' }, quick: { large: '64MB', small: '16MB' } };
+
+const GOALS = {
+  throughput: 0.5,
+  peakRssMib: 128,
+  growthMib: 10,
+  idleRssMib: 72,
+  startCpuSeconds: 1,
+  scrapeCpuMs: 60,
+};
+
+/** A file of the data set and its tally, made when missing. Its name changes with the generator: old ones are removed. */
+function dataFile(size) {
+  const hash = createHash('sha256');
+  for (const part of ['random.mjs', 'traffic.mjs', 'generate.mjs']) hash.update(readFileSync(here(part)));
+  const generator = hash.digest('hex').slice(0, 8);
+  mkdirSync(DATA, { recursive: true });
+  for (const name of readdirSync(DATA)) if (!name.includes(generator)) rmSync(join(DATA, name));
+  const path = join(DATA, `${size}-${generator}.ndjson`);
+  const tally = `${path}.tally.json`;
+  if (existsSync(path) && existsSync(tally)) return { path, tally: JSON.parse(readFileSync(tally, 'utf8')) };
+  process.stderr.write(`generating ${size} of events ...\n`);
+  return { path, tally: generateFile({ path, bytes: parseSize(size) }) };
+}
+
+const rows = [];
+function row(name, measured, goal, isMet) {
+  rows.push({ name, measured, goal, isMet });
+  const verdict = isMet ? 'ok' : 'MISS';
+  console.log(`| ${name.padEnd(56)} | ${measured.padEnd(38)} | ${goal.padEnd(12)} | ${verdict.padEnd(4)} |`);
+}
+const note = (text) => process.stderr.write(`${text}\n`);
+const mib = (value) => `${value.toFixed(1)} MiB`;
+
+async function replayOf(main, { path, tally }) {
+  const run = await runMeasured([main, 'replay', '--format', 'prom', path]);
+  return { ...run, differences: differences(parseExposition(run.stdout), tally) };
+}
+
+async function measureReplay(main, { large, small }) {
+  const files = { large: dataFile(large), small: dataFile(small) };
+  const bytes = statSync(files.large.path).size;
+  const bare = [];
+  const replays = [];
+  const smallReplays = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    bare.push(await runMeasured([here('bare-loop.mjs'), files.large.path]));
+    replays.push(await replayOf(main, files.large));
+    smallReplays.push(await replayOf(main, files.small));
+    note(
+      `round ${round}: bare loop ${bare.at(-1).cpuSeconds.toFixed(2)} s, replay ${replays.at(-1).cpuSeconds.toFixed(2)} s of CPU`,
+    );
+  }
+  const cpu = (runs) => median(runs.map((run) => run.cpuSeconds));
+  const rate = (seconds) => `${(bytes / 1e6 / seconds).toFixed(0)} MB/CPU-s`;
+  const ratio = cpu(bare) / cpu(replays);
+  row(
+    `replay of ${large}, throughput against a bare parse loop`,
+    `${ratio.toFixed(2)} (${rate(cpu(replays))} against ${rate(cpu(bare))})`,
+    `>= ${GOALS.throughput}`,
+    ratio >= GOALS.throughput,
+  );
+  const found = [...replays, ...smallReplays].flatMap((run) => run.differences);
+  row('replay, totals equal the tally of the generator', `${found.length} differences`, '0', found.length === 0);
+  for (const difference of new Set(found)) note(`  ${difference}`);
+  const peak = { large: median(replays.map((r) => r.maxRssMib)), small: median(smallReplays.map((r) => r.maxRssMib)) };
+  row(`replay of ${large}, peak RSS`, mib(peak.large), `<= ${GOALS.peakRssMib} MiB`, peak.large <= GOALS.peakRssMib);
+  const growth = peak.large - peak.small;
+  row(
+    `replay, peak RSS of ${large} over that of ${small}`,
+    `${growth.toFixed(1)} MiB (${mib(peak.small)} at ${small})`,
+    `<= ${GOALS.growthMib} MiB`,
+    growth <= GOALS.growthMib,
+  );
+}
+
+async function measureRun(main) {
+  const starts = [];
+  const idle = [];
+  for (let i = 0; i < STARTS; i++) {
+    await withSidecar(main, async ({ pid, url, startCpuSeconds }) => {
+      starts.push(startCpuSeconds);
+      for (let scrape = 0; scrape < 2; scrape++) await (await fetch(url)).text();
+      await sleep(SETTLE_MS);
+      idle.push(rssMibOf(pid));
+    });
+  }
+  const rss = median(idle);
+  row(
+    `run on an empty folder, RSS after 3 scrapes (${process.version})`,
+    mib(rss),
+    `<= ${GOALS.idleRssMib} MiB`,
+    rss <= GOALS.idleRssMib,
+  );
+  const cpuSeconds = median(starts);
+  row(
+    'run, CPU from spawn to the first 200 of /metrics',
+    `${cpuSeconds.toFixed(2)} s`,
+    `<= ${GOALS.startCpuSeconds} s`,
+    cpuSeconds <= GOALS.startCpuSeconds,
+  );
+}
+
+async function measureScrape() {
+  const { stdout } = await runMeasured([here('scrape.mjs')]);
+  const { series, cpuMs, bytes } = JSON.parse(stdout);
+  row(
+    `scrape of ${series} series that all changed, CPU`,
+    `${cpuMs.toFixed(1)} ms (${(bytes / 2 ** 20).toFixed(2)} MiB of text)`,
+    `<= ${GOALS.scrapeCpuMs} ms`,
+    cpuMs <= GOALS.scrapeCpuMs,
+  );
+}
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const main = process.env.BENCH_MAIN ?? here('../dist/main.js');
+if (!existsSync(main)) {
+  console.error(`${main} is missing: run \`npm run build\` first`);
+  process.exit(2);
+}
+console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}\n`);
+console.log(`| ${'what'.padEnd(56)} | ${'measured'.padEnd(38)} | ${'goal'.padEnd(12)} |      |`);
+console.log(`|${'-'.repeat(58)}|${'-'.repeat(40)}|${'-'.repeat(14)}|------|`);
+await measureReplay(main, SIZES[values.quick ? 'quick' : 'full']);
+await measureRun(main);
+await measureScrape();
+const missed = rows.filter((each) => !each.isMet);
+console.log(`\n${rows.length - missed.length} of ${rows.length} goals met`);
+process.exitCode = missed.length === 0 ? 0 : 1;

@@ -1,0 +1,187 @@
+/**
+ * The scenario folders: what each says must hold (expect.txt), what it printed last time (expected.prom), and that the live run
+ * by the file source comes to the same numbers as the replay.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { loadConfig, toPolicy } from '../src/app/config.ts';
+import { replay } from '../src/app/replay.ts';
+import { RULES } from '../src/core/detectors/rules.ts';
+import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
+import { recordOf } from '../src/exporters/records.ts';
+import { casesIn, checkLine, checksOf, parseProm } from './check-cases.mjs';
+import { parseExposition, withoutFamilies } from './support/exposition.ts';
+import { runLive } from './support/live-run.ts';
+import { random } from './support/random.ts';
+
+/**
+ * Lines of expect.txt that wait for a detector of a later issue. Each must fail now: a detector that arrives takes its lines out.
+ */
+const LATER: Readonly<Record<string, readonly string[]>> = {
+  'broken-response-collateral': [
+    'tailfin_collateral_failures_total{server="crm",kind="sibling"} 2',
+    'tailfin_collateral_failures_total{server="crm",kind="closed_client"} 2',
+    'finding rule=collateral_failure',
+  ],
+  'duplicate-execution': [
+    'finding rule=duplicate_execution_among_successes',
+    'tailfin_findings_total{server="billing",rule="duplicate_execution_among_successes"} >=1',
+  ],
+  'late-and-duplicate-lines': [
+    'tailfin_undelivered_total{server="jumble-late",signal="discarded_response"} 1',
+    'tailfin_undelivered_total 1',
+    'finding rule=discarded_response exchange=y1',
+  ],
+  'list-changed-after-call': [
+    'finding rule=list_changed_after_call',
+    'tailfin_findings_total{server="cart",rule="list_changed_after_call"} >=1',
+  ],
+  'list-drift-by-endpoint': [
+    'finding rule=list_drift',
+    'tailfin_findings_total{server="hangar",rule="list_drift"} >=1',
+  ],
+  'listen-closed-by-client': ['finding rule=never_answered exchange=n1'],
+  'planned-close-resumed': ['finding rule=resume_failed'],
+  'request-answered-202': [
+    'finding rule=never_answered exchange=q1',
+    'tailfin_undelivered_total{server="calendar",signal="never_answered"} 1',
+    'tailfin_undelivered_total 1',
+  ],
+  'resumed-out-of-order': ['finding rule=resume_failed'],
+  'silent-hang': [
+    'tailfin_undelivered_total{server="files",signal="silent_hang"} 1',
+    'tailfin_undelivered_total{server="files"} 1',
+    'finding rule=silent_hang exchange=hang',
+  ],
+  'standalone-get-cut': ['finding rule=periodic_cut'],
+  'stateless-conformance': [
+    'tailfin_findings_total{server="sticky",rule="session_header_on_2026_07_28"} >=1',
+    'tailfin_findings_total{server="resuming",rule="last_event_id_on_2026_07_28"} >=1',
+    'tailfin_findings_total{server="two-versions",rule="header_vs_meta_version_mismatch"} >=1',
+    'finding rule=session_header_on_2026_07_28',
+    'finding rule=last_event_id_on_2026_07_28',
+    'finding rule=header_vs_meta_version_mismatch',
+    'tailfin_findings_total{server="resuming",rule="event_id_on_2026_07_28"} >=1',
+    'tailfin_findings_total{server="resuming",rule="get_or_delete_on_2026_07_28"} >=1',
+    'tailfin_findings_total{server="resuming",rule="resume_failed"} >=1',
+    'tailfin_findings_total{server="bare",rule="missing_meta_version"} >=1',
+    'tailfin_findings_total{server="bare",rule="missing_meta_capabilities"} >=1',
+  ],
+  'timeout-misattributed': [
+    'tailfin_undelivered_total{server="wiki",signal="misattributed_timeout"} 2',
+    'tailfin_undelivered_total{server="wiki"} 2',
+    'finding rule=misattributed_timeout',
+  ],
+};
+
+const SCENARIOS = fileURLToPath(new URL('scenarios', import.meta.url));
+const UPDATE = process.env.UPDATE_GOLDENS === '1';
+const SEED = Number(process.env.TEST_SEED ?? 20261129);
+/** Own health that tells how far a store was swept, not what happened. */
+const OWN_GAUGES = ['tailfin_state_entries'];
+
+const folder = mkdtempSync(join(tmpdir(), 'tailfin-scenarios-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const policyOf = (scenario: string) => {
+  const file = join(scenario, 'tailfin.yaml');
+  return toPolicy(loadConfig(existsSync(file) ? { file } : {}));
+};
+
+async function replayed(scenario: string) {
+  const records: Record<string, unknown>[] = [];
+  const pipeline = await replay({
+    files: [join(scenario, 'events.ndjson')],
+    host: 'files',
+    policy: policyOf(scenario),
+    onFact(fact) {
+      const record = recordOf(fact);
+      if (record !== null) records.push(JSON.parse(JSON.stringify(record)) as Record<string, unknown>);
+    },
+  });
+  pipeline.refresh();
+  const text = await createPrometheusExporter(pipeline.cells, { process: false }).render();
+  return { text, records };
+}
+
+/** Belongs to what is not built yet: an `undelivered` signal, collateral damage, or a rule that no detector has. */
+function isLater(check: string): boolean {
+  const rule = /rule="?(\w+)/.exec(check)?.[1];
+  if (rule !== undefined) return !(RULES as readonly string[]).includes(rule);
+  return /^tailfin_(?:undelivered|collateral_failures)_total\b/.test(check);
+}
+
+const scenarios = casesIn(SCENARIOS);
+
+for (const scenario of scenarios) {
+  const name = basename(scenario);
+  const later = LATER[name] ?? [];
+  const checks = checksOf(readFileSync(join(scenario, 'expect.txt'), 'utf8'));
+
+  test(`scenario ${name}: expectations and golden`, async () => {
+    const { text, records } = await replayed(scenario);
+    parseExposition(text);
+    const exposition = parseProm(text);
+    const problems = checks.flatMap((check) => {
+      const problem = checkLine(check, exposition, records);
+      if (!later.includes(check)) return problem === null ? [] : [`${check}: ${problem}`];
+      return problem === null ? [`${check}: holds now, take it out of LATER`] : [];
+    });
+    assert.deepEqual(problems, []);
+
+    const golden = join(scenario, 'expected.prom');
+    if (UPDATE) writeFileSync(golden, text);
+    const hint = `${relative(process.cwd(), golden)} differs; if the change is meant: UPDATE_GOLDENS=1 node test/run.mjs test/scenarios.test.ts`;
+    assert.ok(existsSync(golden), hint);
+    assert.equal(text, readFileSync(golden, 'utf8'), hint);
+  });
+
+  test(`scenario ${name}: a live run by the file source comes to the same`, async () => {
+    const bytes = readFileSync(join(scenario, 'events.ndjson'));
+    // A live file ends with a whole line or with one that its writer has not finished: here the writer finishes it.
+    const content = bytes.at(-1) === 0x0a ? bytes : Buffer.concat([bytes, Buffer.from('\n')]);
+    const policy = policyOf(scenario);
+    const now = newestTime(content);
+    const expected = inOrder((await replayed(scenario)).text);
+    const live = async (file: string, parts: readonly Buffer[]) =>
+      inOrder(await runLive({ path: join(folder, file), policy, parts, now }));
+    assert.equal(await live(`${name}-whole.ndjson`, [content]), expected, 'the whole file at once');
+    const parts = cutUp(content, name);
+    const sizes = parts.map(({ length }) => length).join(', ');
+    assert.equal(await live(`${name}-parts.ndjson`, parts), expected, `appended in ${sizes} bytes (seed ${SEED})`);
+  });
+}
+
+test('the table of later lines holds nothing but lines of later detectors', () => {
+  const names = scenarios.map((scenario) => basename(scenario));
+  for (const [name, lines] of Object.entries(LATER)) {
+    assert.ok(names.includes(name), `no scenario ${name}`);
+    const checks = checksOf(readFileSync(join(SCENARIOS, name, 'expect.txt'), 'utf8'));
+    for (const line of lines) {
+      assert.ok(checks.includes(line), `${name} does not say: ${line}`);
+      assert.ok(isLater(line), `${name}: has a detector by now: ${line}`);
+    }
+  }
+});
+
+/** What happened, without the order in which series came to be: a tick per slice closes windows later than one per event. */
+const inOrder = (text: string): string => withoutFamilies(text, OWN_GAUGES).split('\n').sort().join('\n');
+
+/** Latest `ts` of a line: the wall clock of the live run. */
+function newestTime(content: Buffer): number {
+  const times = [...content.toString('latin1').matchAll(/"ts":("[^"]*"|\d+)/g)].map(([, raw]) => {
+    const value: unknown = JSON.parse(raw as string);
+    return typeof value === 'string' ? Date.parse(value) : Number(value);
+  });
+  return times.reduce((newest, time) => (Number.isFinite(time) ? Math.max(newest, time) : newest), 0);
+}
+
+function cutUp(content: Buffer, name: string): Buffer[] {
+  const next = random(`${SEED} ${name}`);
+  const cuts = Array.from({ length: 6 }, () => Math.floor(next() * (content.length + 1))).sort((a, b) => a - b);
+  return [0, ...cuts].map((from, i) => content.subarray(from, cuts[i] ?? content.length));
+}

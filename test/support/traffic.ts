@@ -1,0 +1,330 @@
+/**
+ * Random traffic that could be real: hosts, clients, servers, every kind of exchange, faults, retries, resumes, payload lines and
+ * duplicates. A `Plan` is plain data (so that fast-check can shrink it); `render` turns it into lines and tells, by rules of its
+ * own, what the pipeline must find in them.
+ */
+import fc from 'fast-check';
+import {
+  ANSWERED,
+  client,
+  close,
+  discovery,
+  ENDPOINTS,
+  end,
+  type Fields,
+  headers,
+  JSON_BODY,
+  JSON_CUT,
+  type Line,
+  message,
+  NO_HEAD,
+  open,
+  parse,
+  RESET,
+  settle,
+} from './build-event.ts';
+
+const SSE_EMPTY = { bytes: 0, events: 0, cut: 'none' } as const;
+const HTML = { content_type: 'text/html', events: undefined } as const;
+const GAVE_UP = { how: 'cancel', by: 'client', error: 'AbortError' } as const;
+const GET = {
+  http_method: 'GET',
+  rpc_kind: 'none',
+  method: undefined,
+  rpc_id: undefined,
+  args_digest: undefined,
+} as const;
+
+/** How an attempt ends. `lost`: undelivered, whatever else is said of it (but a settle), so another attempt may follow. */
+const LOST = {
+  eof: {},
+  mid: { cut: 'mid' },
+  empty: SSE_EMPTY,
+  reset: RESET,
+  jsonCut: JSON_CUT,
+  jsonEmpty: { ...JSON_BODY, ...SSE_EMPTY, json: 'empty' },
+  noResponse: NO_HEAD,
+  refusedToConnect: { ...NO_HEAD, sent: 'none', error: 'ECONNREFUSED' },
+  timeout: { how: 'error', by: 'client', error: 'TimeoutError' },
+  gaveUp: GAVE_UP,
+  overloaded: { ...HTML, status: 503 },
+  tooMany: { ...HTML, status: 429 },
+  accepted: { ...SSE_EMPTY, content_type: null, status: 202 },
+  mismatch: { ...JSON_BODY, id_match: 'mismatch' },
+  primed: { event_ids: 1 },
+  primedReset: { ...RESET, event_ids: 1 },
+} as const satisfies Record<string, Fields>;
+/** A hop, not a retry, when another attempt follows. */
+const HOPS = { redirect: { ...HTML, status: 307 }, unauthorized: { ...HTML, status: 401 } } as const;
+const LAST = {
+  json: { ...JSON_BODY, ...ANSWERED },
+  sse: ANSWERED,
+  rpcError: { ...JSON_BODY, ...ANSWERED, terminal_kind: 'error', error_code: -32602 },
+  lateError: { ...ANSWERED, ...RESET },
+  whole: JSON_BODY,
+  forever: null,
+} as const satisfies Record<string, Fields | null>;
+const FATES: Readonly<Record<string, Fields | null>> = { ...LOST, ...HOPS, ...LAST };
+
+/** How many lines tell of an exchange. */
+const STYLES = ['close', 'closeWithOpen', 'openAndClose', 'all'] as const;
+const KINDS = ['call', 'list', 'listen', 'standalone', 'newGet', 'notification', 'delete', 'resumeAlone'] as const;
+
+interface AttemptPlan {
+  readonly fate: string;
+  readonly style: (typeof STYLES)[number];
+  readonly lasts: number;
+  /** Time from the end of the attempt before. */
+  readonly after: number;
+  readonly endpoint: 0 | 1;
+  readonly parse: { readonly ok: boolean; readonly at: number; readonly expected: boolean } | null;
+  readonly settle: { readonly result: string; readonly at: number } | null;
+  /** The client is replaced before this attempt. */
+  readonly reconnect: boolean;
+  /** A resume GET opens so long after the end, and brings the answer or not. */
+  readonly resume: { readonly after: number; readonly answers: boolean } | null;
+}
+export interface IntentPlan {
+  readonly kind: (typeof KINDS)[number];
+  readonly at: number;
+  readonly host: 0 | 1;
+  readonly client: 0 | 1 | 2;
+  readonly server: 0 | 1 | 2;
+  readonly version: string;
+  readonly lost: readonly AttemptPlan[];
+  readonly last: AttemptPlan;
+}
+export interface Plan {
+  readonly intents: readonly IntentPlan[];
+  readonly mandated: boolean;
+}
+
+/**
+ * any: every moment is possible. clear: nothing happens within 5 s of the end of a window, so that lines which arrive up to 5 s
+ * out of order still fall on the same side of it.
+ */
+export type Moments = 'any' | 'clear';
+
+const VERSIONS = ['2024-11-05', '2025-11-25', '2026-07-28'];
+
+export function plans(moments: Moments, maxIntents = 25): fc.Arbitrary<Plan> {
+  const any = moments === 'any';
+  const short = fc.nat(2000);
+  const after = any
+    ? fc.oneof(short, fc.nat(120_000), fc.constantFrom(59_999, 60_000, 60_001, 120_000))
+    : fc.nat(50_000);
+  const attempt = (fates: readonly string[]): fc.Arbitrary<AttemptPlan> =>
+    fc.record({
+      fate: fc.constantFrom(...fates),
+      style: fc.constantFrom(...STYLES),
+      lasts: any ? fc.oneof(short, fc.nat(60_000), fc.nat(800_000)) : fc.nat(4000),
+      after,
+      endpoint: fc.constantFrom(0, 1),
+      parse: fc.option(
+        fc.record({
+          ok: fc.boolean(),
+          at: any
+            ? fc.oneof(fc.integer({ min: -2000, max: 2000 }), fc.nat(700_000))
+            : fc.integer({ min: -1000, max: 2000 }),
+          expected: fc.boolean(),
+        }),
+      ),
+      settle: fc.option(
+        fc.record({
+          result: fc.constantFrom('ok', 'tool_error', 'error', 'timeout', 'cancelled'),
+          at: any
+            ? fc.oneof(short, fc.integer({ min: -800_000, max: 700_000 }))
+            : fc.integer({ min: -2000, max: 2000 }),
+        }),
+      ),
+      reconnect: fc.boolean(),
+      resume: fc.option(fc.record({ after: any ? fc.nat(70_000) : fc.nat(45_000), answers: fc.boolean() })),
+    });
+  const intent: fc.Arbitrary<IntentPlan> = fc.record({
+    kind: fc.oneof({ weight: 5, arbitrary: fc.constant('call' as const) }, fc.constantFrom(...KINDS)),
+    at: fc.nat(1_500_000),
+    host: fc.constantFrom(0, 1),
+    client: fc.constantFrom(0, 1, 2),
+    server: fc.constantFrom(0, 1, 2),
+    version: fc.constantFrom(...VERSIONS),
+    lost: fc.oneof(fc.constant([]), fc.array(attempt([...Object.keys(LOST), ...Object.keys(HOPS)]), { maxLength: 3 })),
+    last: attempt([...Object.keys(LAST), ...Object.keys(LOST)]),
+  });
+  return fc.record({ intents: fc.array(intent, { maxLength: maxIntents }), mandated: fc.boolean() });
+}
+
+export interface Rendered {
+  /** In order of time. */
+  readonly lines: readonly Line[];
+  /** Index by line: lines of one client (and of those that replace it) keep their order among themselves. */
+  readonly groups: readonly number[];
+  /** Exchanges that closed in time, by the kind that they must be judged as (null: none). */
+  readonly closed: ReadonlyMap<string, 'response' | 'listen' | 'standalone' | null>;
+  /** Exchanges that are attempts of an operation, closed or not. */
+  readonly attempts: ReadonlySet<string>;
+  /** How many calls the hosts meant. */
+  readonly operations: number;
+}
+
+const GROUPS = 6;
+
+export interface RenderOptions {
+  /**
+   * Event ids are not reported, so that a resume GET may take up the stream of another call of its client. What belongs to one
+   * operation is then for the pipeline alone to say.
+   */
+  readonly loose?: boolean;
+  /** How long before the first line of its exchange a payload line may come. */
+  readonly maxEarlyMs?: number;
+}
+
+export function render({ intents, mandated }: Plan, options: RenderOptions = {}): Rendered {
+  const { loose = false, maxEarlyMs = Number.POSITIVE_INFINITY } = options;
+  const placed: { line: Line; group: number }[] = [];
+  const closed = new Map<string, 'response' | 'listen' | 'standalone' | null>();
+  const attempts = new Set<string>();
+  let operations = 0;
+  for (const server of [0, 1, 2])
+    placed.push({
+      line: discovery(-9000, { server: `s${server}`, sentinel: mandated && server === 0 ? 'mandated' : 'optional' }),
+      group: -1,
+    });
+  for (const [index, plan] of intents.entries()) {
+    const group = plan.host * (GROUPS / 2) + plan.client;
+    const put = (line: Line): void => void placed.push({ line, group });
+    const who: Fields = { host: `h${plan.host}`, server: `s${plan.server}`, protocol_version: plan.version };
+    const isCall = plan.kind === 'call' || plan.kind === 'list';
+    const all = isCall ? [...plan.lost, plan.last] : [plan.last];
+    if (isCall) operations++;
+    let name = `c${plan.host}${plan.client}`;
+    let at = plan.at;
+    for (const [number, planned] of all.entries()) {
+      const isLast = number === all.length - 1;
+      const attempt = inTime(planned, isLast, maxEarlyMs);
+      const id = `x${index}-${number}`;
+      if (number > 0) at += attempt.after;
+      if (number > 0 && attempt.reconnect) {
+        put(client('reconnected', at, { ...who, client: name }));
+        name = `${name}r`;
+      }
+      const fields = { ...who, client: name, ...kindFields(plan, index) };
+      at = putExchange(put, plan, attempt, { id, at, fields, digest: loose ? undefined : `e-${id}` });
+      if (isCall) attempts.add(id);
+      if (FATES[attempt.fate] !== null) closed.set(id, kindOf(plan, attempt));
+    }
+  }
+  const ordered = placed.map((each, i) => ({ ...each, i })).sort((a, b) => a.line.ts - b.line.ts || a.i - b.i);
+  return {
+    lines: ordered.map(({ line }) => line),
+    groups: ordered.map(({ group }) => group),
+    ...{ closed, attempts, operations },
+  };
+}
+
+/**
+ * Keeps an attempt inside the retry window of the one before, also where its close line is all that tells of it, and where its
+ * caller left it long before it ended. An answer that is resumed ends the call, and so does a caller that is told `cancelled`.
+ */
+function inTime(attempt: AttemptPlan, isLast: boolean, maxEarlyMs: number): AttemptPlan {
+  const { style, after, resume, settle: told } = attempt;
+  const longest = style === 'close' ? 120_000 - after : style === 'closeWithOpen' ? 400_000 : Number.POSITIVE_INFINITY;
+  const isOpened = style === 'openAndClose' || style === 'all';
+  const earliest = Math.max(isLast ? -800_000 : -400_000, isOpened ? -800_000 : -maxEarlyMs);
+  const result = told?.result === 'cancelled' && !isLast ? 'error' : told?.result;
+  return {
+    ...attempt,
+    lasts: Math.min(attempt.lasts, longest),
+    resume: resume === null ? null : { ...resume, answers: resume.answers && isLast },
+    settle: told === null ? null : { result: result as string, at: Math.max(told.at, earliest) },
+  };
+}
+
+function kindFields({ kind }: IntentPlan, index: number): Fields {
+  switch (kind) {
+    case 'call':
+      return { args_digest: `a${index}`, rpc_id: String(index) };
+    case 'list':
+      return { method: 'tools/list', target: undefined, args_digest: `a${index}`, rpc_id: String(index) };
+    case 'listen':
+      return { method: 'subscriptions/listen', target: undefined, args_digest: undefined };
+    case 'standalone':
+      return { ...GET, protocol_version: '2025-11-25' };
+    case 'newGet':
+      return { ...GET, protocol_version: '2026-07-28' };
+    case 'notification':
+      return { rpc_kind: 'notification', method: 'notifications/progress', args_digest: undefined };
+    case 'delete':
+      return { ...GET, http_method: 'DELETE' };
+    case 'resumeAlone':
+      return { ...GET, last_event_id: true, event_id_digest: 'nobody' };
+  }
+}
+
+/** Design section 4, "Stream kind", said again in other words than the source does. */
+function kindOf({ kind }: IntentPlan, { fate }: AttemptPlan): 'response' | 'listen' | 'standalone' | null {
+  const noHead = fate === 'noResponse' || fate === 'refusedToConnect';
+  if (fate === 'redirect' || fate === 'unauthorized') return null;
+  if (kind === 'call' || kind === 'list') return 'response';
+  if (kind === 'listen') return 'listen';
+  if (kind !== 'standalone') return null;
+  const { status = 200, content_type: type = 'text/event-stream' } = (FATES[fate] ?? {}) as Fields;
+  return noHead || (Number(status) < 300 && type === 'text/event-stream') ? 'standalone' : null;
+}
+
+interface Placement {
+  readonly id: string;
+  readonly at: number;
+  readonly fields: Fields;
+  readonly digest: string | undefined;
+}
+
+/** Puts the lines of one exchange; returns when it ended, or its caller left it. */
+function putExchange(
+  put: (line: Line) => void,
+  plan: IntentPlan,
+  attempt: AttemptPlan,
+  { id, at, fields, digest }: Placement,
+): number {
+  const { fate, style, parse: parsed, settle: told, resume } = attempt;
+  const { host, server, client: name } = fields;
+  const where = { host, server, client: name };
+  const request = { ...fields, endpoint: ENDPOINTS[attempt.endpoint] };
+  const endAt = at + attempt.lasts;
+  const how = FATES[fate] as Fields | null;
+  const isOpened = how === null || style === 'openAndClose' || style === 'all';
+  if (isOpened) put(open(id, at, request));
+  if (how === null) {
+    if (told !== null) put(settle(id, endAt, told.result, where));
+    return endAt;
+  }
+  const isPrimed = how.event_ids === 1;
+  const ends = { ...how, ...(isPrimed ? { event_id_digest: digest } : {}) };
+  const head = how.how === 'no_response' ? {} : { status: 200, content_type: 'text/event-stream' };
+  if (style === 'all' && how.how !== 'no_response') {
+    put(headers(id, at, { host, ...head, ...pickHead(how) }));
+    if (how.terminal === true) put(message(id, endAt, { host, rpc: how.terminal_kind }));
+  }
+  if (told !== null && told.at < 0) put(settle(id, Math.max(at, endAt + told.at), told.result, where));
+  if (parsed !== null && parsed.at < 0) put(parseLine(id, Math.max(at, endAt + parsed.at), parsed, where));
+  if (isOpened) put(end(id, endAt, { host, ...head, ...ends }));
+  else
+    put(close(id, endAt, { ...request, ...ends, ...(style === 'closeWithOpen' ? { open_ts: open(id, at).ts } : {}) }));
+  if (parsed !== null && parsed.at >= 0) put(parseLine(id, endAt + parsed.at, parsed, where));
+  if (told !== null && told.at >= 0) put(settle(id, endAt + told.at, told.result, where));
+  if (isPrimed && resume !== null && plan.kind === 'call') {
+    const got = resume.answers ? ANSWERED : {};
+    put(open(`${id}-get`, endAt + resume.after, { ...request, ...GET, last_event_id: true, event_id_digest: digest }));
+    put(end(`${id}-get`, endAt + resume.after + 700, { host, status: 200, content_type: 'text/event-stream', ...got }));
+  }
+  return endAt;
+}
+
+const pickHead = ({ status, content_type }: Fields): Fields => ({
+  ...(status === undefined ? {} : { status }),
+  ...(content_type === undefined ? {} : { content_type }),
+});
+
+function parseLine(id: string, at: number, plan: { ok: boolean; expected: boolean }, where: Fields): Line {
+  const length = plan.expected ? { expected_bytes: 3000 } : {};
+  return parse(id, at, { ...where, ok: plan.ok, bytes: 1000, ...length, ...(plan.ok ? {} : { at_end: true }) });
+}
