@@ -6,6 +6,8 @@ import type { WireEvent } from '../core/model/event.ts';
 import type { Fact } from '../core/model/facts.ts';
 import type { Policy } from '../core/model/policy.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
+import { decode, isRejection } from '../core/stages/decode.ts';
+import type { LineReceiver } from '../sources/line-splitter.ts';
 import { type EventReader, openEventReader } from './event-reader.ts';
 import type { Progress } from './progress.ts';
 
@@ -13,36 +15,23 @@ export interface ReplayOptions {
   readonly files: readonly string[];
   readonly host: string;
   readonly policy: Policy;
-  readonly onFact?: (fact: Fact) => void;
+  readonly onFact?: ((fact: Fact) => void) | undefined;
   /** Called between chunks: a slow reader of the output can hold the replay back. */
   readonly onChunk?: () => Promise<void> | void;
   readonly progress?: Progress | undefined;
 }
 
-/** Event time between two ticks: what is due is found by the lines themselves, ticks only keep the state small. */
-const TICK_MS = 100;
-
 /** @throws RuntimeFailure when a file cannot be read. */
-export async function replay(options: ReplayOptions): Promise<Pipeline> {
-  const { files, host, policy, onFact, onChunk, progress } = options;
-  const pipeline = createPipeline({ policy, home: host, ...(onFact === undefined ? {} : { onFact }) });
-  const health = { rejected: pipeline.reject, invalidUtf8: pipeline.invalidUtf8 };
-  const readers = files.map((path) => openEventReader(path, host, health));
-  let nextTick = Number.NEGATIVE_INFINITY;
-  const deliver = (event: WireEvent): void => {
-    if (event.ts >= nextTick) {
-      pipeline.tick(event.ts);
-      nextTick = event.ts + TICK_MS;
-    }
-    pipeline.accept(event);
-  };
+export async function replay({ files, host, policy, onFact, onChunk, progress }: ReplayOptions): Promise<Pipeline> {
+  const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact });
+  const readers = files.map((path) => openEventReader(path, host));
   const betweenChunks = async (): Promise<void> => {
     await onChunk?.();
     progress?.update(readers);
   };
   if (readers.length === 1) {
-    while (await (readers[0] as EventReader).read(deliver)) await betweenChunks();
-  } else await merge(readers, deliver, betweenChunks);
+    while (await (readers[0] as EventReader).read(pipeline)) await betweenChunks();
+  } else await merge(readers, pipeline, betweenChunks);
   pipeline.finish();
   progress?.end();
   return pipeline;
@@ -58,7 +47,7 @@ interface Queue {
 /** The earliest event of all files first; within a file the order of its lines stays. */
 async function merge(
   readers: readonly EventReader[],
-  deliver: (event: WireEvent) => void,
+  pipeline: Pipeline,
   betweenChunks: () => Promise<void>,
 ): Promise<void> {
   const queues: Queue[] = [];
@@ -67,7 +56,7 @@ async function merge(
     queue.at = 0;
     let more = true;
     while (more && queue.events.length === 0) {
-      more = await queue.reader.read((event) => queue.events.push(event));
+      more = await queue.reader.read(receiverFor(queue, pipeline));
       await betweenChunks();
     }
     return queue.events.length > 0;
@@ -80,8 +69,25 @@ async function merge(
   while (queues.length > 0) {
     let earliest = queues[0] as Queue;
     for (const queue of queues) if (head(queue).ts < head(earliest).ts) earliest = queue;
-    deliver(head(earliest));
+    pipeline.accept(head(earliest));
     earliest.at++;
     if (earliest.at === earliest.events.length && !(await refill(earliest))) queues.splice(queues.indexOf(earliest), 1);
   }
+}
+
+/** Decodes at once, to know the time of each line; broken lines are counted as they come. */
+function receiverFor(queue: Queue, pipeline: Pipeline): LineReceiver {
+  return {
+    line(text, origin, line, offset) {
+      const event = decode(text, origin, line, offset);
+      if (isRejection(event)) {
+        pipeline.reject(event.rejected, origin);
+        return undefined;
+      }
+      queue.events.push(event);
+      return event.ts;
+    },
+    reject: pipeline.reject,
+    invalidUtf8: pipeline.invalidUtf8,
+  };
 }

@@ -2,11 +2,12 @@
  * decode -> sequence -> track -> classify (and suspend) -> correlate -> detect -> measure. Lines in, facts and numbers out; no
  * I/O and no clock: time is the `ts` of the events and `tick`.
  */
-import { type Cells, createCells } from './measures/cells.ts';
+import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
 import { kindOf } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
+import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
 import { STREAMS } from './model/verdict.ts';
@@ -24,8 +25,10 @@ export interface PipelineOptions {
   readonly cells?: Cells;
   /** Host of most lines: the default of the sources. */
   readonly home?: string;
+  /** Time follows the newest event by itself (a replay) instead of `tick` alone (live: time is the sources' watermark). */
+  readonly ownClock?: boolean;
   /** Called with every fact, after it was measured. */
-  readonly onFact?: (fact: Fact) => void;
+  readonly onFact?: ((fact: Fact) => void) | undefined;
 }
 
 export interface Pipeline {
@@ -47,10 +50,12 @@ export interface Pipeline {
   refresh(): void;
 }
 
+/** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
+const OWN_TICK_MS = 100;
 const LINE_TYPES_WITHOUT_COUNT = new Set(['segment', 'end']);
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
-  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', onFact } = options;
+  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
   const detect = createDetect(health);
@@ -59,6 +64,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const correlate = createCorrelate(policy, health);
   const latestVersion = new Map<string, Version>();
   let now = Number.NEGATIVE_INFINITY;
+  let nextTick = Number.NEGATIVE_INFINITY;
 
   const state = (fact: Fact): void => {
     measure(fact);
@@ -114,12 +120,38 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     health,
   );
 
+  const eventCells = new Map<string, Cell>();
+  const countEvent = (source: string, type: EventType): void => {
+    let cell = eventCells.get(type);
+    // One source at a time, nearly always the only one.
+    if (cell === undefined || cell.values[0] !== source) {
+      cell = cells.cell('events', [source, type]) ?? undefined;
+      if (cell === undefined) {
+        cells.add('events', 1, [source, type]);
+        return;
+      }
+      eventCells.set(type, cell);
+    }
+    cell.value++;
+  };
+  const tick = (to: number): void => {
+    // Also without progress: a line may have brought a window that was due already.
+    if (to > now) now = to;
+    sequence.tick(now);
+    track.tick(now, onTracked);
+    resume.tick(now, onClassified);
+    correlate.tick(now, onFacts);
+  };
   const accept = (event: WireEvent): void => {
-    const { origin, type, fields } = event;
+    const { origin, type, fields, ts } = event;
+    if (ownClock && ts >= nextTick) {
+      nextTick = ts + OWN_TICK_MS;
+      tick(ts);
+    }
     if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
-    cells.add('events', 1, [origin.source, type]);
+    countEvent(origin.source, type);
     if (fields.seq !== undefined && fields.seq !== null)
-      sequence.push(fields.writer ?? origin.writer, fields.seq, event.ts, origin.source);
+      sequence.push(fields.writer ?? origin.writer, fields.seq, ts, origin.source);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
   };
@@ -133,30 +165,21 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     accept,
     reject,
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
-      const event: WireEvent | Rejection = decode(text, origin, line, offset);
-      if (isRejection(event)) {
-        reject(event.rejected, origin);
+      const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
+      if (isRejection(decoded)) {
+        reject(decoded.rejected, origin);
         return undefined;
       }
-      if (event.ts > notAfter) {
+      if (decoded.ts > notAfter) {
         reject('future_ts', origin);
         return undefined;
       }
-      accept(event);
-      return event.ts;
+      accept(decoded);
+      return decoded.ts;
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
-    tick(to) {
-      // Also without progress: a line may have brought a window that was due already.
-      if (to > now) now = to;
-      sequence.tick(now);
-      track.tick(now, onTracked);
-      resume.tick(now, onClassified);
-      correlate.tick(now, onFacts);
-    },
-    finish() {
-      this.tick(Number.POSITIVE_INFINITY);
-    },
+    tick,
+    finish: () => tick(Number.POSITIVE_INFINITY),
     refresh() {
       cells.clear('streams_open');
       const open = new Map<string, number>();

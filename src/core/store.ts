@@ -141,25 +141,6 @@ export function hash53(text: string): number {
   return 4294967296 * (2097151 & b) + (a >>> 0) || 1;
 }
 
-/** First in, first out, at a constant cost. */
-export class Fifo<T> {
-  #items: (T | undefined)[] = [];
-  #head = 0;
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-  peek(): T | undefined {
-    return this.#items[this.#head];
-  }
-  shift(): void {
-    this.#items[this.#head++] = undefined;
-    if (this.#head < 1024 || this.#head * 2 < this.#items.length) return;
-    this.#items = this.#items.slice(this.#head);
-    this.#head = 0;
-  }
-}
-
 /** Something that is due at `deadline` (Unix ms of event time; Infinity = not due at all). */
 export interface Due {
   deadline: number;

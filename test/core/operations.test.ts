@@ -90,6 +90,12 @@ const JOINS: Named<readonly [operations: 1 | 2, first: readonly Line[], second: 
   'the client was reconnected': [1, [client('reconnected', 100)], { client: 'c2' }],
   'the client was closed': [1, [client('closed', 100)], { client: 'c2' }],
   'the client was re-initialised': [1, [client('reinitialized', 100)], { client: 'c2' }],
+  'the client was replaced again while the second one ran': [
+    1,
+    [client('reconnected', 100), client('reconnected', 1500)],
+    { client: 'c2', open_ts: open('y', 1000).ts },
+    2000,
+  ],
   'the client was replaced too late': [2, [client('closed', 2000)], { client: 'c2' }],
   'another client was replaced': [2, [client('closed', 100, { client: 'c3' })], { client: 'c2' }],
   'a session deleted replaces nothing': [2, [client('session_deleted', 100)], { client: 'c2' }],

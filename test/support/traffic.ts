@@ -196,7 +196,8 @@ export function render({ intents, mandated }: Plan, options: RenderOptions = {})
     const isCall = plan.kind === 'call' || plan.kind === 'list';
     const all = isCall ? [...plan.lost, plan.last] : [plan.last];
     if (isCall) operations++;
-    let name = `c${plan.host}${plan.client}`;
+    // A client that is replaced is one of its own: another replacement of it would be another story.
+    let name = `c${plan.host}${plan.client}${all.some(({ reconnect }) => reconnect) ? `-${index}` : ''}`;
     let at = plan.at;
     for (const [number, planned] of all.entries()) {
       const isLast = number === all.length - 1;

@@ -30,12 +30,26 @@ export interface Cells {
   set<K extends MetricKey>(key: K, value: number, values: LabelValues<K>): void;
   /** One observation of a histogram. */
   observe<K extends MetricKey>(key: K, value: number, values: LabelValues<K>): void;
+  /**
+   * The cell itself, for the counters that every exchange moves: whoever keeps it saves the walk. null: past the series cap, where
+   * every sample is counted as overflow; use `add` or `observe`.
+   */
+  cell<K extends MetricKey>(key: K, values: LabelValues<K>): Cell | null;
   /** Makes the series exist, at 0. */
   touch<K extends MetricKey>(key: K, values: LabelValues<K>): void;
   /** Drops all series of a gauge whose label sets come and go. */
   clear(key: MetricKey): void;
   families(): Iterable<Family>;
   readonly series: number;
+}
+
+/** One observation in a histogram cell. */
+export function observeIn(cell: Cell, bounds: readonly number[], value: number): void {
+  const buckets = cell.buckets as number[];
+  let i = 0;
+  while (i < bounds.length && value > (bounds[i] as number)) i++;
+  buckets[i] = (buckets[i] as number) + 1;
+  cell.value += value;
 }
 
 export function createCells(cap: number = LIMITS.series): Cells {
@@ -94,13 +108,10 @@ export function createCells(cap: number = LIMITS.series): Cells {
       cellOf(key, values).value = value;
     },
     observe(key, value, values) {
-      const cell = cellOf(key, values);
-      const bounds = CATALOG[key as MetricKey] as MetricSpec;
-      const limits = bounds.buckets ?? [];
-      let i = 0;
-      while (i < limits.length && value > (limits[i] as number)) i++;
-      (cell.buckets as number[])[i] = ((cell.buckets as number[])[i] as number) + 1;
-      cell.value += value;
+      observeIn(cellOf(key, values), (CATALOG[key as MetricKey] as MetricSpec).buckets ?? [], value);
+    },
+    cell(key, values) {
+      return series < cap ? cellOf(key, values) : null;
     },
     touch(key, values) {
       cellOf(key, values);

@@ -4,12 +4,13 @@ import type { Contract } from '../model/exchange.ts';
 import type { Fact, TrendFact, VerdictFact } from '../model/facts.ts';
 import { type OperationFact, RESULTS } from '../model/operation.ts';
 import { CUTS } from '../model/verdict.ts';
-import { CALL, methodLabel } from '../protocol/methods.ts';
+import { CALL } from '../protocol/methods.ts';
 import type { Version } from '../protocol/revisions.ts';
 import { statusMeaning } from '../protocol/status.ts';
 import { createLabelBudget } from './budget.ts';
 import type { Cells } from './cells.ts';
 import { sizeClass } from './domains.ts';
+import { createServerMeters, type ServerMeters } from './meters.ts';
 
 export interface Measure {
   (fact: Fact): void;
@@ -19,6 +20,7 @@ export interface Measure {
 
 export function createMeasure(cells: Cells): Measure {
   const budget = createLabelBudget(cells);
+  const meters = new Map<string, ServerMeters>();
   const seen = new Map<string, Set<Version>>();
 
   /** Series that alerts ask for exist at 0 before anything happens, so that `increase()` sees the first event. */
@@ -37,35 +39,39 @@ export function createMeasure(cells: Cells): Measure {
     for (const hint of ['none', 'declared'] as const) cells.touch('uncertain_writes', [server, version, hint]);
   };
 
+  const metersOf = (name: string): ServerMeters => {
+    const known = meters.get(name);
+    if (known !== undefined) return known;
+    const label = budget.server(name);
+    const fresh = createServerMeters(label, cells, budget);
+    // The servers past the budget share a label, not a place here.
+    if (label === name) meters.set(name, fresh);
+    return fresh;
+  };
+
   const onVerdict = ({ exchange, kind, verdict }: VerdictFact): void => {
-    const server = budget.server(exchange.server);
-    const { version } = exchange;
+    const { version, fields } = exchange;
+    const meter = metersOf(exchange.server);
+    const server = meter.label;
     const meaning = statusMeaning(exchange);
-    if (meaning !== null)
-      cells.add('status_meaning', 1, [server, version, statusLabel(exchange.fields.status), meaning]);
+    if (meaning !== null) cells.add('status_meaning', 1, [server, version, statusLabel(fields.status), meaning]);
     if (verdict === null || kind === 'none' || kind === 'resume') return;
-    const { outcome, regime, cause, cut } = verdict;
-    if (verdict.head) {
-      cells.add('stream_closes', 1, [server, version, kind, outcome, regime, cause, cut]);
-      cells.observe('stream_bytes', exchange.fields.bytes ?? 0, [server, outcome]);
-    }
-    cells.add('endpoint_closes', 1, [server, budget.endpoint(server, exchange.endpoint), outcome]);
-    if (outcome === 'abandoned' && verdict.stage !== null)
+    if (verdict.head) meter.close(version, kind, verdict, fields.bytes ?? 0);
+    meter.endpoint(exchange.endpoint, verdict.outcome);
+    if (verdict.outcome === 'abandoned' && verdict.stage !== null)
       cells.add('exchange_failures', 1, [server, version, verdict.stage, verdict.by, verdict.request]);
   };
 
   const onOperation = (fact: OperationFact): void => {
-    const { operation, result, nextAction } = fact;
-    const server = budget.server(operation.server);
+    const { operation, nextAction } = fact;
     const { version } = operation;
-    const method = methodLabel(operation.method);
-    cells.add('operations', 1, [server, version, method, result]);
+    const meter = metersOf(operation.server);
+    const server = meter.label;
+    meter.operation(fact);
     for (const edge of fact.edges)
       cells.add('retries', 1, [server, version, edge.after, edge.endpoint, edge.outcome, edge.safety]);
     if (nextAction !== null) cells.add('next_actions', 1, [server, version, nextAction]);
     if (nextAction === 'confirm_outcome') cells.add('uncertain_writes', 1, [server, version, fact.hint]);
-    if (fact.durationMs !== null)
-      cells.observe('operation_duration', fact.durationMs / 1000, [method, version, fact.errorType, server]);
   };
 
   const onTrend = (fact: TrendFact): void => {

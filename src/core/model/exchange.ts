@@ -1,10 +1,12 @@
 /** An exchange while it is open and at its close: the union of its lines (later values win) and what only context tells. */
+import { intern } from '../intern.ts';
 import { hostPort } from '../protocol/endpoint.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import { isStatelessRevision, type Version, versionLabel } from '../protocol/revisions.ts';
 import type { Due } from '../store.ts';
 import type { EventFields, WireEvent } from './event.ts';
 import type { FieldName } from './fields.ts';
+import { declaredFields } from './keep.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
 
@@ -77,7 +79,7 @@ export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): st
 
 function identify(exchange: Exchange, policy: Policy): void {
   const { fields } = exchange;
-  const name = serverName(fields);
+  const name = intern(serverName(fields));
   exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
   exchange.server = exchange.policy?.name ?? name;
   exchange.endpoint = hostPort(fields.endpoint);
@@ -86,7 +88,7 @@ function identify(exchange: Exchange, policy: Policy): void {
   exchange.http = method === 'POST' ? method : method.toUpperCase();
 }
 
-/** Starts the union with the fields of the first line: most exchanges have just this one, so nothing is copied yet. */
+/** Starts the union with the fields of the first line. */
 export function createExchange(key: string, hash: number, host: string, event: WireEvent, policy: Policy): Exchange {
   const { fields, ts, type } = event;
   const openTs = fields.open_ts ?? null;
@@ -97,8 +99,9 @@ export function createExchange(key: string, hash: number, host: string, event: W
     id: fields.exchange as string,
     host,
     writer: fields.writer ?? event.origin.writer,
-    fields,
-    client: fields.client ?? null,
+    // The line of a lone close is read and dropped; what stays open keeps its own copy.
+    fields: type === 'close' ? fields : declaredFields(fields),
+    client: typeof fields.client === 'string' ? intern(fields.client) : null,
     server: '',
     policy: undefined,
     endpoint: null,
@@ -155,9 +158,9 @@ function noteMessage(exchange: Exchange, event: WireEvent): void {
   const answers = fields.terminal === true || (type === 'message' && (rpc === 'result' || rpc === 'error'));
   if (answers && id_match !== 'mismatch' && id_match !== 'null_id') {
     exchange.terminal = true;
-    if (rpc === 'result' || rpc === 'error') exchange.fields.terminal_kind = rpc;
+    if (type === 'message') exchange.fields.terminal_kind = rpc as 'result' | 'error';
   }
-  if (rpc === 'cancelled') exchange.fields.cancelled = true;
+  if (type === 'message' && rpc === 'cancelled') exchange.fields.cancelled = true;
   if (rpc === 'prime' || (fields.event_ids ?? 0) > 0 || typeof fields.event_id_digest === 'string')
     exchange.eventId = true;
 }

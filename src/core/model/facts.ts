@@ -1,4 +1,7 @@
-/** What the pipeline states. Measures, reports and (later) evidence are functions of these and of nothing else. */
+/**
+ * What the pipeline states. Measures, reports and (later) evidence are functions of these and of nothing else. A fact is valid while
+ * it is delivered: exchanges, events and attempts are used again, so whoever keeps something copies it.
+ */
 import type { RuleName } from '../detectors/rules.ts';
 import type { Version } from '../protocol/revisions.ts';
 import type { WireEvent } from './event.ts';

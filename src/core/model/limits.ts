@@ -38,12 +38,15 @@ export const LIMITS = {
 
   openExchanges: 20_000,
   orphanLines: 10_000,
+  /** Attempts that delivered at once: 30 s of them, even at 2,000 exchanges/s. */
+  quietOperations: 65_536,
+  /** Attempts that are open or failed, and those that followed. */
   operations: 40_000,
   /** A call that is repeated for ever becomes one operation per this many attempts. */
   attemptsPerOperation: 100,
   suspended: 5_000,
   /** Ids of exchanges already counted, two generations of this size (late lines must not be judged again). */
-  closedIds: 131_072,
+  closedIds: 65_536,
   clients: 10_000,
   cancels: 10_000,
   carriers: 10_000,
@@ -63,6 +66,7 @@ export type StoreName =
   | 'open_exchanges'
   | 'orphan_lines'
   | 'operations'
+  | 'quiet_operations'
   | 'suspended'
   | 'closed_ids'
   | 'clients'

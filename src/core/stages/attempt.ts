@@ -1,4 +1,5 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
+import { intern } from '../intern.ts';
 import type { EventFields } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
@@ -50,7 +51,7 @@ const emptyAttempt = (): Attempt => ({
 
 /**
  * Attempts are held for half a minute and then dropped, 98 of 100 unchanged: the garbage collector would copy each one twice.
- * Those that ended as they began are used again; the facts that leave carry a copy.
+ * Those that ended as they began are used again once their fact was delivered.
  */
 export interface AttemptPool {
   open(exchange: Exchange): Attempt;
@@ -80,7 +81,7 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.policy = exchange.policy;
   attempt.version = exchange.version;
   attempt.method = fields.method ?? null;
-  attempt.target = fields.target ?? null;
+  attempt.target = typeof fields.target === 'string' ? intern(fields.target) : null;
   attempt.argsDigest = fields.args_digest ?? null;
   attempt.requestKey = fields.request_key ?? null;
   attempt.client = exchange.client;

@@ -9,11 +9,12 @@ import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Edge, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { BoundedMap, Fifo, type StoreHealth, TimerQueue } from '../store.ts';
+import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
 import { closeAttempt, createAttemptPool, judgeAttempt, noteRequest } from './attempt.ts';
 import { createJoining } from './joining.ts';
 import * as outcome from './outcome.ts';
 import { parseFact } from './payload.ts';
+import { createQuiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Tracked } from './track.ts';
 
@@ -51,8 +52,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = new Fifo<Attempt>();
-  /** Attempts that are not counted yet, by exchange. */
+  const quiet = createQuiet();
+  health.sizes.set('quiet_operations', () => quiet.size);
+  /** All other attempts that are not counted yet, by exchange. */
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
     end(attempt.operation ?? operationOf(attempt), true),
   );
@@ -60,7 +62,6 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** The attempt of an exchange that is seen for the first time, joined to the operation it continues. */
   const start = (exchange: Exchange): Attempt => {
     const attempt = pool.open(exchange);
-    attempts.add(exchange.key, attempt);
     const join = joining.find(exchange);
     if (join === undefined) return attempt;
     const { operation } = join;
@@ -73,13 +74,16 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     }
     operation.attempts.push(attempt);
     attempt.operation = operation;
+    attempts.set(exchange.key, attempt);
     return attempt;
   };
 
   /** Something changed: an attempt that is more than a quiet success gets its operation, and its operation a new deadline. */
   const update = (attempt: Attempt): void => {
     if (attempt.operation === null) {
-      if (isQuiet(attempt) || (Number.isNaN(attempt.closeTs) && attempt.settled === null)) return;
+      if (isQuiet(attempt)) return;
+      attempts.set(attempt.key, attempt);
+      if (Number.isNaN(attempt.closeTs) && attempt.settled === null) return;
       attempt.operation = operationOf(attempt);
     }
     const { operation } = attempt;
@@ -111,15 +115,27 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   };
 
   const endInTime = (operation: Operation): void => end(operation, false);
+  /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
+  const endOldest = (attempt: Attempt): void => {
+    quiet.shift();
+    if (attempt.counted || attempt.operation !== null) return;
+    attempt.counted = true;
+    out(summarise(operationOf(attempt), false));
+    pool.release(attempt);
+  };
   const endQuiet = (now: number): void => {
     for (;;) {
-      const attempt = quiet.peek();
+      const attempt = quiet.oldest();
       if (attempt === undefined || attempt.judgedTs + LIMITS.joinDeliveredMs >= now) return;
-      quiet.shift();
-      if (attempt.counted || attempt.operation !== null) continue;
-      end(operationOf({ ...attempt }), false);
-      pool.release(attempt);
+      endOldest(attempt);
     }
+  };
+  const keepQuiet = (attempt: Attempt, hash: number): void => {
+    if (quiet.size >= LIMITS.quietOperations) {
+      countEviction(health, 'quiet_operations');
+      endOldest(quiet.oldest() as Attempt);
+    }
+    quiet.push(attempt, hash);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
@@ -161,7 +177,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
 
   /** The attempt that a payload line belongs to, while its operation may still change (by the line's own time). */
   const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
-    const attempt = key === null ? undefined : attempts.get(key);
+    if (key === null) return undefined;
+    let attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
+    if (attempt?.counted) attempt = undefined;
     return attempt !== undefined && ts <= joinableUntil(attempt) ? attempt : undefined;
   };
 
@@ -213,8 +231,10 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       if (attempt === undefined) return;
       if (input.is === 'suspended') attempt.suspended = input.stage;
       else judgeAttempt(attempt, input.verdict, input.at);
-      if (attempt.operation === null && isQuiet(attempt)) quiet.push(attempt);
-      else if (attempt.operation?.cancelled) end(attempt.operation, false);
+      if (attempt.operation === null && isQuiet(attempt)) {
+        if (exchange.wasOpen) attempts.delete(attempt.key);
+        keepQuiet(attempt, exchange.hash);
+      } else if (attempt.operation?.cancelled) end(attempt.operation, false);
       else update(attempt);
     },
     tick(now, emit) {

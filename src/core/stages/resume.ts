@@ -3,6 +3,7 @@
  * resume GET brings the terminal message, or none opened in time. Every other exchange passes straight through with its verdict.
  */
 import { clientKey, type Exchange, isResumeLeg } from '../model/exchange.ts';
+import { declaredFields } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
@@ -86,6 +87,8 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     settle(entry, decideUnresumed(entry.facts), entry.since + LIMITS.resumeWindowMs);
 
   const suspend = (exchange: Exchange, facts: StreamFacts): void => {
+    // It outlives its line.
+    exchange.fields = declaredFields(exchange.fields);
     const digest = exchange.fields.event_id_digest ?? undefined;
     const entry: Suspended = {
       key: exchange.key,

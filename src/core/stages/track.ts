@@ -13,7 +13,7 @@ import {
   serverName,
 } from '../model/exchange.ts';
 import { ENVELOPE_FIELDS, EVENT_TYPES, type FieldName } from '../model/fields.ts';
-import { declaredFields, keepEvent } from '../model/keep.ts';
+import { keepEvent } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
@@ -164,7 +164,6 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
       return;
     }
     if (first) {
-      exchange.fields = declaredFields(exchange.fields);
       exchange.wasOpen = true;
       open.add(key, exchange);
     }

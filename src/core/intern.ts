@@ -1,0 +1,15 @@
+/**
+ * One string object per name. Every line brings fresh copies of the same few names (server, client, tool): kept as they come they
+ * would be most of what a held attempt weighs, and each look-up would hash them again.
+ */
+const CAP = 4096;
+const known = new Map<string, string>();
+
+export function intern(text: string): string {
+  const same = known.get(text);
+  if (same !== undefined) return same;
+  // Cleared whole rather than aged: a flood of names only costs the copies again.
+  if (known.size >= CAP) known.clear();
+  known.set(text, text);
+  return text;
+}

@@ -1,0 +1,115 @@
+/** Memory under hostile input: nothing that a line may name makes the sidecar hold more than its caps. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { LIMITS } from '../src/core/model/limits.ts';
+import { createPipeline } from '../src/core/pipeline.ts';
+import { ANSWERED, close, ORIGIN, open, sampleSum } from './support/build-event.ts';
+import { hostile } from './support/hostile.ts';
+
+const SEED = Number(process.env.TEST_SEED ?? 20261129);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** The most that each store may hold: its own cap in limits.ts. */
+const CAPS: Readonly<Record<string, number>> = {
+  open_exchanges: LIMITS.openExchanges,
+  orphan_lines: LIMITS.orphanLines,
+  operations: LIMITS.operations,
+  suspended: LIMITS.suspended,
+  closed_ids: 2 * LIMITS.closedIds,
+  clients: LIMITS.clients,
+  replaced_clients: LIMITS.clients,
+  cancels: LIMITS.cancels,
+  carriers: LIMITS.carriers,
+  contracts: LIMITS.contracts,
+  writers: LIMITS.writers,
+  seq_holes: LIMITS.seqHoles,
+  trend_windows: LIMITS.trendServers,
+  size_step_windows: LIMITS.trendServers,
+};
+/** The heap that is alive, in MiB. */
+const liveHeap = (): number => {
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+};
+
+test('memory is bounded whatever ids come: every store at its cap, evictions counted, no garbage kept', () => {
+  const pipeline = createPipeline();
+  const attack = hostile(SEED, 200_000);
+  const entries = () => {
+    pipeline.refresh();
+    const family = [...pipeline.cells.families()].find(({ key }) => key === 'state_entries');
+    return new Map(family?.cells.map(({ values, value }) => [values[0] as string, value]));
+  };
+  let count = 0;
+  let halfway = 0;
+  for (const line of attack.lines) {
+    pipeline.line(JSON.stringify(line), ORIGIN, ++count, 0);
+    if (count % 5000 === 0) pipeline.tick(line.ts);
+    if (count % 20_000 === 0)
+      for (const [store, held] of entries()) {
+        assert.ok(store in CAPS, `${store} has no cap here`);
+        assert.ok(held <= (CAPS[store] as number), `${store} holds ${held} after ${count} lines`);
+      }
+    if (halfway === 0 && attack.opened() >= 60_000) halfway = liveHeap();
+  }
+  const grown = liveHeap() - halfway;
+  assert.ok(grown < 24, `${grown.toFixed(1)} MiB more are held after twice the traffic (${halfway.toFixed(0)} MiB)`);
+
+  const { cells } = pipeline;
+  const evicted = (store: string) => sampleSum(cells.families(), 'tailfin_state_evictions_total', { store });
+  assert.deepEqual([...entries().keys()].sort(), Object.keys(CAPS).sort());
+  assert.equal(evicted('open_exchanges'), attack.opened() - LIMITS.openExchanges);
+  for (const [store, held] of entries())
+    if (held === CAPS[store] && store !== 'closed_ids') assert.ok(evicted(store) > 0, store);
+  assert.equal(sampleSum(cells.families(), 'tailfin_events_total'), count);
+
+  let own = 0;
+  let other = 0;
+  for (const { spec, cells: all } of cells.families()) {
+    const at = spec.labels.findIndex(([, domain]) => domain === 'server');
+    const size = spec.buckets === undefined ? 1 : spec.buckets.length + 3;
+    for (const { values } of all)
+      if (at < 0) own += size;
+      else if (values[at] === '_other') other += size;
+  }
+  assert.ok(own < 200, `${own} series of own health`);
+  assert.ok(cells.series - own - other <= LIMITS.series, `${cells.series} series`);
+  // What the end gives up leaves a memory of it, which goes with the next look.
+  pipeline.finish();
+  pipeline.finish();
+  for (const [store, held] of entries())
+    if (store !== 'closed_ids' && !store.endsWith('_windows')) assert.equal(held, 0, `${store} after the end`);
+});
+
+test('memory is bounded when nothing but good calls come, faster than their windows close', () => {
+  const pipeline = createPipeline();
+  let halfway = 0;
+  for (let n = 0; n < 160_000; n++) {
+    if (n === 80_000) halfway = liveHeap();
+    pipeline.line(JSON.stringify(close(`x${n}`, 0, { ...ANSWERED, args_digest: `a${n}` })), ORIGIN, n, 0);
+  }
+  const grown = liveHeap() - halfway;
+  assert.ok(grown < 12, `${grown.toFixed(1)} MiB more are held after twice the traffic (${halfway.toFixed(0)} MiB)`);
+  pipeline.finish();
+  assert.equal(sampleSum(pipeline.cells.families(), 'tailfin_operations_total'), 160_000);
+});
+
+test('exchanges that ended leave nothing behind, though their life could have been long', () => {
+  const pipeline = createPipeline();
+  const pair = (n: number): void => {
+    const fields = { args_digest: `a${n}`, method: 'subscriptions/listen' };
+    pipeline.line(JSON.stringify(open(`x${n}`, n * 100, fields)), ORIGIN, n, 0);
+    pipeline.line(JSON.stringify(close(`x${n}`, n * 100 + 50, fields)), ORIGIN, n, 0);
+    pipeline.tick(close('', n * 100 + 50).ts);
+  };
+  for (let n = 0; n < 20_000; n++) pair(n);
+  const before = liveHeap();
+  for (let n = 20_000; n < 60_000; n++) pair(n);
+  const grown = liveHeap() - before;
+  assert.ok(grown < 8, `${grown.toFixed(1)} MiB more are held after 40,000 listens`);
+});
