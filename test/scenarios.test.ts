@@ -85,7 +85,7 @@ for (const scenario of scenarios) {
     if (UPDATE) writeFileSync(golden, text);
     const hint = `${relative(process.cwd(), golden)} differs; if the change is meant: UPDATE_GOLDENS=1 node test/run.mjs test/scenarios.test.ts`;
     assert.ok(existsSync(golden), hint);
-    assert.equal(text, readFileSync(golden, 'utf8'), hint);
+    assertSameText(text, readFileSync(golden, 'utf8'), hint);
   });
 
   test(`scenario ${name}: a live run by the file source comes to the same`, async () => {
@@ -97,10 +97,10 @@ for (const scenario of scenarios) {
     const expected = inOrder((await replayed(scenario)).text);
     const live = async (file: string, parts: readonly Buffer[]) =>
       inOrder(await runLive({ path: join(folder, file), policy, parts, now }));
-    assert.equal(await live(`${name}-whole.ndjson`, [content]), expected, 'the whole file at once');
+    assertSameText(await live(`${name}-whole.ndjson`, [content]), expected, 'the whole file at once');
     const parts = cutUp(content, name);
     const sizes = parts.map(({ length }) => length).join(', ');
-    assert.equal(await live(`${name}-parts.ndjson`, parts), expected, `appended in ${sizes} bytes (seed ${SEED})`);
+    assertSameText(await live(`${name}-parts.ndjson`, parts), expected, `appended in ${sizes} bytes (seed ${SEED})`);
   });
 }
 
@@ -115,6 +115,18 @@ test('the table of later lines holds nothing but lines of later detectors', () =
     }
   }
 });
+
+/** Equal texts, or a failure that names the lines which differ (an exposition is too long to be shown whole). */
+function assertSameText(actual: string, expected: string, message: string): void {
+  if (actual === expected) return;
+  const only = (of: string, other: string): string[] =>
+    of.split('\n').filter((line) => !other.split('\n').includes(line));
+  const shown = [
+    ...only(expected, actual).map((line) => `- ${line}`),
+    ...only(actual, expected).map((line) => `+ ${line}`),
+  ].slice(0, 20);
+  assert.fail([message, ...(shown.length > 0 ? shown : ['the same lines in another order'])].join('\n'));
+}
 
 /** What happened, without the order in which series came to be: a tick per slice closes windows later than one per event. */
 const inOrder = (text: string): string => withoutFamilies(text, OWN_GAUGES).split('\n').sort().join('\n');

@@ -62,7 +62,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const track = createTrack(policy, health, home);
   const resume = createResume(policy, health);
   const correlate = createCorrelate(policy, health);
-  const latestVersion = new Map<string, Version>();
+  const latestVersion = new Map<string, Version | null>();
   let now = Number.NEGATIVE_INFINITY;
   let nextTick = Number.NEGATIVE_INFINITY;
 
@@ -80,8 +80,9 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     correlate.classified(input, onFacts);
   };
   /** Stated once for each pair while it is the latest of its server. */
-  const noteSeen = (server: string, version: Version): void => {
-    if (latestVersion.get(server) === version) return;
+  const noteSeen = (server: string, version: Version | null): void => {
+    const latest = latestVersion.get(server);
+    if (latest !== undefined && (version === null || latest === version)) return;
     if (latestVersion.size >= LIMITS.servers) latestVersion.clear();
     latestVersion.set(server, version);
     onFacts({ is: 'seen', server, version });
@@ -90,7 +91,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     switch (input.is) {
       case 'opened':
         noteSeen(input.exchange.server, input.exchange.version);
-        resume.opened(input.exchange);
+        resume.opened(input.exchange, onClassified);
         break;
       case 'closed':
         noteSeen(input.exchange.server, input.exchange.version);
@@ -106,6 +107,13 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         onFacts({ is: 'contract', server: input.server, version, contract: input.contract });
         return;
       }
+      case 'parse':
+      case 'settle':
+      case 'client': {
+        const { fields } = input.event;
+        if (typeof fields.server === 'string') noteSeen(policy.server(fields.server)?.name ?? fields.server, null);
+        break;
+      }
       case 'late':
         cells.add('events_late', 1, [input.event.origin.source]);
         return;
@@ -120,6 +128,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     health,
   );
 
+  /** Streams that were open once show 0 when they are not. */
+  const openStreams = new Map<string, number>();
   const eventCells = new Map<string, Cell>();
   const countEvent = (source: string, type: EventType): void => {
     let cell = eventCells.get(type);
@@ -179,18 +189,24 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,
-    finish: () => tick(Number.POSITIVE_INFINITY),
+    finish() {
+      // Operations that are over first: an exchange that the input leaves open expires later than they end.
+      resume.tick(Number.POSITIVE_INFINITY, onClassified);
+      correlate.tick(Number.POSITIVE_INFINITY, onFacts);
+      tick(Number.POSITIVE_INFINITY);
+    },
     refresh() {
-      cells.clear('streams_open');
-      const open = new Map<string, number>();
+      const open = new Map<string, number>(openStreams);
       for (const exchange of track.open()) {
         const kind = kindOf(exchange);
         if (!exchange.openKnown || kind === 'none' || kind === 'resume') continue;
         const key = `${STREAMS.indexOf(kind)}${measure.serverLabel(exchange.server)}`;
         open.set(key, (open.get(key) ?? 0) + 1);
       }
-      for (const [key, count] of open)
+      for (const [key, count] of open) {
+        openStreams.set(key, 0);
         cells.set('streams_open', count, [key.slice(1), STREAMS[Number(key[0])] as (typeof STREAMS)[number]]);
+      }
       for (const [store, size] of health.sizes) cells.set('state_entries', size(), [store]);
       for (const [store, count] of health.evictions) cells.add('state_evictions', count, [store]);
       health.evictions.clear();

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BoundedMap, createStoreHealth, type Due, GenerationSet, TimerQueue, undue } from '../../src/core/store.ts';
+import {
+  BoundedMap,
+  createStoreHealth,
+  type Due,
+  GenerationSet,
+  hash53,
+  TimerQueue,
+  undue,
+} from '../../src/core/store.ts';
 
 const names = ['a', 'b', 'c', 'd'] as const;
 
@@ -102,17 +110,31 @@ test('GenerationSet: remembers at least the newest `cap` keys and holds at most 
       const health = createStoreHealth();
       const set = new GenerationSet('closed_ids', cap, health);
       const order: number[] = [];
-      for (const key of keys) {
-        set.add(String(key));
+      for (const number of keys) {
+        const key = hash53(String(number));
+        set.add(key);
         order.push(key);
         const size = health.sizes.get('closed_ids')?.() as number;
         assert.ok(size <= 2 * cap, `${size} > 2 * ${cap}`);
         const newest = [...new Set(order.toReversed())].slice(0, cap);
-        for (const each of newest) assert.ok(set.has(String(each)), `${each} of ${order.join()}`);
+        for (const each of newest) assert.ok(set.has(each), `${each} of ${order.join()}`);
       }
-      assert.equal(set.has('never'), false);
+      assert.equal(set.has(hash53('never')), false);
     }),
   );
+});
+
+test('hash53: a number of 53 bits, never 0, and different for keys that differ a little', () => {
+  const seen = new Map<number, string>();
+  for (let i = 0; i < 200_000; i++) {
+    for (const key of [`host\n${i}`, `host\n${i.toString(36)}-a`]) {
+      const hash = hash53(key);
+      assert.ok(Number.isSafeInteger(hash) && hash > 0, key);
+      assert.ok((seen.get(hash) ?? key) === key, `${key} and ${seen.get(hash)}`);
+      seen.set(hash, key);
+    }
+  }
+  assert.ok(hash53('') > 0);
 });
 
 interface Item extends Due {

@@ -118,11 +118,20 @@ const only = <T>(found: readonly T[], what: string): T => {
   return found[0] as T;
 };
 
+/** Facts are of the moment: what they point at is used again. */
+function keep(fact: Fact): Fact {
+  if (fact.is === 'verdict') return { ...fact, exchange: { ...fact.exchange } };
+  if (fact.is !== 'operation') return { ...fact };
+  const attempts = fact.operation.attempts.map((attempt) => ({ ...attempt }));
+  const edges = fact.edges.map((edge) => ({ ...edge, from: { ...edge.from }, to: { ...edge.to } }));
+  return { ...fact, edges, operation: { ...fact.operation, attempts } };
+}
+
 /** Lines (text or objects) through a pipeline of its own, in the given order; at the end every window closes. */
 export function runLines(lines: readonly (Line | string)[], options: RunOptions = {}): Run {
   const { policy = DEFAULT_POLICY, tickEach = 1, tickMs, finish = true } = options;
   const facts: Fact[] = [];
-  const pipeline = createPipeline({ policy, onFact: (fact) => facts.push(fact) });
+  const pipeline = createPipeline({ policy, onFact: (fact) => facts.push(keep(fact)) });
   let newest = Number.NEGATIVE_INFINITY;
   let tickedAt = Number.NEGATIVE_INFINITY;
   let since = 0;

@@ -72,7 +72,7 @@ export function hostile(seed: number, exchanges: number): Hostile {
       if (roll.chance(0.06)) yield client(roll.pick(['closed', 'session_deleted', 'created']), at, { client: `c${n}` });
       // A writer with a hole in its numbers, and one that has many.
       if (roll.chance(0.06)) yield client('created', at, { writer: 'holes', seq: 10 + 2 * n });
-      if (roll.chance(0.01))
+      if (roll.chance(0.004))
         yield close(`g${n}`, at, {
           ...fields,
           ...GET,

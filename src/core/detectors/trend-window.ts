@@ -119,7 +119,8 @@ export function createTrendWindows(
     }
     addTo(step, fact);
     const newest = Math.max(...series.steps.map((s) => s.index));
-    const oldest = newest - LIMITS.trendWindowMs / LIMITS.trendStepMs;
+    // One step more than the window: the oldest one is only partly past.
+    const oldest = newest - LIMITS.trendWindowMs / LIMITS.trendStepMs - 1;
     for (let i = series.steps.length - 1; i >= 0; i--)
       if ((series.steps[i] as Step).index <= oldest) series.steps.splice(i, 1);
     const now = totals(series.steps);

@@ -5,6 +5,8 @@ import { OTHER } from './domains.ts';
 
 export interface LabelBudget {
   server(name: string): string;
+  /** The same without counting anything. */
+  peek(name: string): string;
   endpoint(server: string, name: string | null): string;
 }
 
@@ -13,19 +15,21 @@ export function createLabelBudget(cells: Cells): LabelBudget {
   return {
     server(name) {
       if (servers.has(name)) return name;
-      if (servers.size < LIMITS.servers) {
+      // `_other` is one of the values.
+      if (servers.size < LIMITS.servers - 1) {
         servers.set(name, new Set());
         return name;
       }
       cells.add('label_overflow', 1, ['server']);
       return OTHER;
     },
+    peek: (name) => (servers.has(name) || servers.size < LIMITS.servers - 1 ? name : OTHER),
     endpoint(server, name) {
       if (name === null) return 'unknown';
       const endpoints = servers.get(server);
       // Servers past the budget share one set of endpoints of one: their endpoints say nothing any more.
       if (endpoints?.has(name)) return name;
-      if (endpoints !== undefined && endpoints.size < LIMITS.endpointsPerServer) {
+      if (endpoints !== undefined && endpoints.size < LIMITS.endpointsPerServer - 1) {
         endpoints.add(name);
         return name;
       }

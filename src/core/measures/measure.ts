@@ -12,6 +12,13 @@ import type { Cells } from './cells.ts';
 import { sizeClass } from './domains.ts';
 import { createServerMeters, type ServerMeters } from './meters.ts';
 
+/** Every way in which a response stream can be ambiguous. */
+const AMBIGUITIES = [
+  ['C', 'no_evidence'],
+  ['C', 'not_resumed'],
+  ['B', 'no_evidence'],
+] as const;
+
 export interface Measure {
   (fact: Fact): void;
   /** The label of a server, within its budget. */
@@ -22,19 +29,21 @@ export function createMeasure(cells: Cells): Measure {
   const budget = createLabelBudget(cells);
   const meters = new Map<string, ServerMeters>();
   const seen = new Map<string, Set<Version>>();
+  const regimes = new Set<string>();
 
   /** Series that alerts ask for exist at 0 before anything happens, so that `increase()` sees the first event. */
-  const greet = (server: string, version: Version): void => {
+  const greet = (server: string, version: Version | null): void => {
     let versions = seen.get(server);
     if (versions === undefined) {
       versions = new Set();
       seen.set(server, versions);
       for (const { rule } of DETECTORS) cells.touch('findings', [server, rule]);
     }
-    if (versions.has(version)) return;
+    if (version === null || versions.has(version)) return;
     versions.add(version);
     for (const cut of CUTS)
-      cells.touch('stream_closes', [server, version, 'response', 'ambiguous', 'C', 'no_evidence', cut]);
+      for (const [regime, cause] of AMBIGUITIES)
+        cells.touch('stream_closes', [server, version, 'response', 'ambiguous', regime, cause, cut]);
     for (const result of RESULTS) cells.touch('operations', [server, version, CALL, result]);
     for (const hint of ['none', 'declared'] as const) cells.touch('uncertain_writes', [server, version, hint]);
   };
@@ -56,7 +65,7 @@ export function createMeasure(cells: Cells): Measure {
     const meaning = statusMeaning(exchange);
     if (meaning !== null) cells.add('status_meaning', 1, [server, version, statusLabel(fields.status), meaning]);
     if (verdict === null || kind === 'none' || kind === 'resume') return;
-    if (verdict.head) meter.close(version, kind, verdict, fields.bytes ?? 0);
+    if (verdict.head) meter.close(version, kind, verdict, fields.bytes ?? null);
     meter.endpoint(exchange.endpoint, verdict.outcome);
     if (verdict.outcome === 'abandoned' && verdict.stage !== null)
       cells.add('exchange_failures', 1, [server, version, verdict.stage, verdict.by, verdict.request]);
@@ -90,8 +99,10 @@ export function createMeasure(cells: Cells): Measure {
   const onContract = (name: string, contract: Contract | undefined): void => {
     const server = budget.server(name);
     const regime = regimeOf(contract);
-    for (const each of ['A', 'B', 'C'] as const)
-      if (regime !== null) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);
+    if (regime !== null) regimes.add(server);
+    // A contract that was withdrawn leaves its series at 0.
+    if (!regimes.has(server)) return;
+    for (const each of ['A', 'B', 'C'] as const) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);
   };
 
   const measure = (fact: Fact): void => {
@@ -130,7 +141,7 @@ export function createMeasure(cells: Cells): Measure {
         break;
     }
   };
-  return Object.assign(measure, { serverLabel: (name: string) => budget.server(name) });
+  return Object.assign(measure, { serverLabel: budget.peek });
 }
 
 /** Only what HTTP defines: a writer's mistake must not make series. */

@@ -16,7 +16,7 @@ type Cached = Map<number, Cell>;
 export interface ServerMeters {
   /** The `server` label. */
   readonly label: string;
-  close(version: Version, kind: JudgedKind, verdict: Verdict, bytes: number): void;
+  close(version: Version, kind: JudgedKind, verdict: Verdict, bytes: number | null): void;
   endpoint(endpoint: string | null, outcome: Outcome): void;
   operation(fact: OperationFact): void;
 }
@@ -51,6 +51,7 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
       const cell = cached(closes, number, 'stream_closes', values);
       if (cell !== null) cell.value++;
       else cells.add('stream_closes', 1, values());
+      if (bytes === null) return;
       const size = cached(bytesBy, outcome, 'stream_bytes', () => [label, outcome]);
       if (size !== null) observeIn(size, CATALOG.stream_bytes.buckets, bytes);
       else cells.observe('stream_bytes', bytes, [label, outcome]);

@@ -39,6 +39,8 @@ export interface Exchange extends Due {
   openKnown: boolean;
   lastTs: number;
   closeTs: number;
+  /** Its operation was counted while it was open. */
+  counted: boolean;
   /** It was open between two lines: other stages may know it. */
   wasOpen: boolean;
   /** A `headers` line was seen. */
@@ -110,6 +112,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     openKnown: type === 'open' || openTs !== null,
     lastTs: ts,
     closeTs: Number.NaN,
+    counted: false,
     wasOpen: false,
     headersSeen: type === 'headers',
     terminal: false,

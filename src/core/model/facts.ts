@@ -75,11 +75,11 @@ export interface FindingFact {
   readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** A server and revision were seen: closed label sets start at 0. */
+/** A server and revision were seen: closed label sets start at 0. null: on a line that tells no revision. */
 export interface SeenFact {
   readonly is: 'seen';
   readonly server: string;
-  readonly version: Version;
+  readonly version: Version | null;
 }
 
 export interface SettleFact {

@@ -72,8 +72,12 @@ export interface Attempt {
   trace: string | null;
   endpoint: string | null;
   operation: Operation | null;
-  /** Counted already: late lines find nothing to change. */
+  /** Counted already: late lines change nothing but the parse counters. */
   counted: boolean;
+  /** The exchange while it is open: a close that comes after the operation was counted must not start another one. */
+  owner: { counted: boolean } | null;
+  /** It never closed and never will. */
+  gone: boolean;
   /** Event time of its close; NaN while open. */
   closeTs: number;
   /** Event time at which the verdict stood (later than the close after a suspension). */
@@ -103,6 +107,8 @@ export interface Attempt {
   trends: PendingTrend[] | null;
   settled: SettleResult | null;
   settledTs: number;
+  /** The caller was told `timeout` while the stream was open. */
+  timedOutOpen: boolean;
 }
 
 /** A retry: what it followed and the later attempt (moved on while that one is a hop: a redirect is not its outcome). */
@@ -122,20 +128,27 @@ export interface EdgeFact {
   readonly safety: Safety;
 }
 
-export interface Operation extends Due {
-  readonly key: string;
-  readonly host: string;
-  readonly server: string;
-  readonly policy: ServerPolicy | undefined;
-  readonly version: Version;
-  readonly method: string | null;
-  readonly target: string | null;
-  readonly argsDigest: string | null;
+/** Where the index of joinable operations has it; owned by joining.ts. */
+export interface IndexPlace {
+  readonly digest: string | null;
+  readonly rest: string;
+  readonly client: string;
   readonly requestKey: string | null;
+}
+
+export interface Operation extends Due {
+  key: string;
+  readonly host: string;
+  server: string;
+  policy: ServerPolicy | undefined;
+  version: Version;
+  method: string | null;
+  target: string | null;
+  argsDigest: string | null;
+  requestKey: string | null;
   readonly attempts: Attempt[];
   edges: readonly Edge[];
-  /** Its place in the index of joinable operations; owned by joining.ts. */
-  indexed: boolean;
+  indexed: IndexPlace | null;
   /** The caller was told `cancelled`: over at once, nothing joins it. */
   cancelled: boolean;
   ended: boolean;

@@ -28,4 +28,7 @@ export function isStatelessRevision(header: string | null | undefined, meta: str
 }
 
 /** 202 to a request was the rule of the HTTP+SSE transport, before Streamable HTTP (2025-03-26). */
-export const predatesStreamableHttp = (version: Version): boolean => version === '2024-11-05';
+export function predatesStreamableHttp(header: string | null | undefined, meta: string | null | undefined): boolean {
+  const version = header ?? meta;
+  return version !== undefined && version !== null && DATE.test(version) && version < '2025-03-26';
+}

@@ -108,7 +108,9 @@ export function statusMeaning(exchange: Exchange): Meaning | null {
     noMetaVersion: fields.meta_protocol_version === null,
     sessionIssued: fields.session_issued === true,
     request: isRequest(exchange),
-    legacyTransport: predatesStreamableHttp(exchange.version) || typeof fields.carrier === 'string',
+    legacyTransport:
+      predatesStreamableHttp(fields.protocol_version, fields.meta_protocol_version) ||
+      typeof fields.carrier === 'string',
   };
   return STATUS_TABLE.find((row) => row.when(answer))?.means ?? null;
 }

@@ -23,6 +23,8 @@ const emptyAttempt = (): Attempt => ({
   endpoint: null,
   operation: null,
   counted: false,
+  owner: null,
+  gone: false,
   closeTs: Number.NaN,
   judgedTs: Number.NaN,
   verdict: null,
@@ -47,6 +49,7 @@ const emptyAttempt = (): Attempt => ({
   trends: null,
   settled: null,
   settledTs: Number.NaN,
+  timedOutOpen: false,
 });
 
 /**
@@ -73,10 +76,39 @@ export function createAttemptPool(): AttemptPool {
 
 /** Field by field: copying a template over it costs ten times as much. */
 function begin(attempt: Attempt, exchange: Exchange): void {
-  const { fields } = exchange;
   attempt.exchange = exchange.id;
   attempt.key = exchange.key;
   attempt.host = exchange.host;
+  refresh(attempt, exchange);
+  attempt.operation = null;
+  attempt.counted = false;
+  attempt.owner = null;
+  attempt.gone = false;
+  attempt.closeTs = Number.NaN;
+  attempt.judgedTs = Number.NaN;
+  attempt.verdict = null;
+  attempt.suspended = false;
+  attempt.status = null;
+  attempt.terminal = false;
+  attempt.terminalKind = null;
+  attempt.idMatch = null;
+  attempt.errorCode = null;
+  attempt.isError = false;
+  attempt.inputRequired = false;
+  attempt.bytes = 0;
+  attempt.cutOrEmpty = false;
+  attempt.parseFailed = false;
+  attempt.parsedOk = false;
+  attempt.okBytes = null;
+  attempt.trends = null;
+  attempt.settled = null;
+  attempt.settledTs = Number.NaN;
+  attempt.timedOutOpen = false;
+}
+
+/** Takes over what the lines so far tell of the request and of the response head (later values win). */
+export function refresh(attempt: Attempt, exchange: Exchange): void {
+  const { fields } = exchange;
   attempt.server = exchange.server;
   attempt.policy = exchange.policy;
   attempt.version = exchange.version;
@@ -89,70 +121,48 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.openKnown = exchange.openKnown;
   attempt.trace = fields.trace ?? null;
   attempt.endpoint = exchange.endpoint;
-  attempt.operation = null;
-  attempt.counted = false;
-  attempt.closeTs = Number.NaN;
-  attempt.judgedTs = Number.NaN;
-  attempt.verdict = null;
-  attempt.suspended = false;
-  attempt.status = null;
-  attempt.terminal = false;
-  attempt.terminalKind = null;
-  attempt.idMatch = null;
-  attempt.errorCode = null;
-  attempt.isError = false;
-  attempt.inputRequired = false;
-  attempt.inputResponses = false;
-  attempt.notSent = false;
-  attempt.idempotent = false;
-  attempt.declaredSafe = false;
-  attempt.bytes = 0;
-  attempt.fullLength = null;
-  attempt.cutOrEmpty = false;
-  attempt.parseFailed = false;
-  attempt.parsedOk = false;
-  attempt.okBytes = null;
-  attempt.trends = null;
-  attempt.settled = null;
-  attempt.settledTs = Number.NaN;
-}
-
-/** Takes over what the lines since told, and what only the end of the exchange tells. */
-export function closeAttempt(attempt: Attempt, exchange: Exchange): void {
-  const { fields } = exchange;
-  noteRequest(attempt, fields);
-  attempt.closeTs = exchange.closeTs;
-  attempt.judgedTs = exchange.closeTs;
-  attempt.endpoint = exchange.endpoint;
-  attempt.status = fields.status ?? null;
-  attempt.terminal = exchange.terminal;
-  attempt.terminalKind = fields.terminal_kind ?? null;
-  attempt.idMatch = fields.id_match ?? null;
-  attempt.errorCode = fields.error_code ?? null;
-  attempt.isError = fields.is_error === true;
-  attempt.inputRequired = fields.result_type === 'input_required';
-  attempt.notSent = fields.sent === 'none' && attempt.status === null && !exchange.terminal;
-  attempt.bytes = fields.bytes ?? 0;
-  attempt.fullLength = fullLengthOf(fields);
-  attempt.cutOrEmpty =
-    fields.json === 'cut' ||
-    fields.json === 'empty' ||
-    fields.cut === 'mid' ||
-    (fields.bytes === 0 && !exchange.terminal);
-}
-
-/** What the request says about repeating it. */
-export function noteRequest(attempt: Attempt, fields: EventFields): void {
   attempt.inputResponses = fields.input_responses === true;
   attempt.notSent = fields.sent === 'none';
   attempt.idempotent = fields.idempotency_key === true;
   const hints = fields.annotations ?? null;
   attempt.declaredSafe = hints !== null && (hints.read_only === true || hints.idempotent === true);
+  attempt.fullLength = fullLengthOf(fields);
 }
 
-export function judgeAttempt(attempt: Attempt, verdict: Verdict | null, at: number): void {
+/** Takes over what only the end of the exchange tells. */
+export function closeAttempt(attempt: Attempt, exchange: Exchange): void {
+  const { fields } = exchange;
+  attempt.owner = null;
+  attempt.closeTs = exchange.closeTs;
+  attempt.judgedTs = exchange.closeTs;
+  attempt.status = fields.status ?? null;
+  attempt.idMatch = fields.id_match ?? null;
+  attempt.notSent = attempt.notSent && attempt.status === null && !exchange.terminal;
+  attempt.bytes = fields.bytes ?? 0;
+  noteAnswer(attempt, exchange);
+  attempt.cutOrEmpty =
+    fields.json === 'cut' ||
+    fields.json === 'empty' ||
+    fields.cut === 'mid' ||
+    ((fields.bytes === 0 || fields.cut === 'none') && !exchange.terminal);
+}
+
+/** What the answer was: on the exchange itself, or on the GET that resumed it. */
+function noteAnswer(attempt: Attempt, exchange: Exchange): void {
+  const { fields } = exchange;
+  attempt.terminal = exchange.terminal;
+  attempt.terminalKind = fields.terminal_kind ?? null;
+  attempt.errorCode = fields.error_code ?? null;
+  attempt.isError = fields.is_error === true;
+  attempt.inputRequired = fields.result_type === 'input_required';
+}
+
+/** `leg`: the GET stream that brought the answer of a suspended exchange. */
+export function judgeAttempt(attempt: Attempt, verdict: Verdict | null, at: number, leg: Exchange | null): void {
   attempt.verdict = verdict;
   attempt.judgedTs = at;
+  if (verdict?.cause === 'cut_payload') attempt.cutOrEmpty = true;
+  if (leg !== null) noteAnswer(attempt, leg);
 }
 
 /** Content-Length is the full length of the payload only where the body is not encoded. */

@@ -81,7 +81,7 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
       };
       const all = [...(contracts.get(server)?.all ?? []), { ts, contract }].sort((a, b) => a.ts - b.ts);
       contracts.set(server, { ts, all: all.slice(-KEPT_ANNOUNCEMENTS) });
-      return combine(configured, contract);
+      return combine(configured, all.at(-1)?.contract);
     },
     sessionDeleted(client, ts) {
       deletions.set(client, { ts, by: null });

@@ -1,18 +1,20 @@
 /**
  * Attempts to operations: starts or continues an operation for every JSON-RPC request, joins parse and settle lines to their
- * attempt, and counts the operation once when nothing can change it any more. What the result means is decided in outcome.ts.
+ * attempt, and counts the operation once when nothing can change its result any more. What a result means is decided in
+ * outcome.ts, when it is over in ending.ts.
  */
 import type { WireEvent } from '../model/event.ts';
 import { type Exchange, isOperation, serverName } from '../model/exchange.ts';
-import type { Fact, ParseFact, TrendFact } from '../model/facts.ts';
+import type { Fact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Edge, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
+import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
 import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttemptPool, judgeAttempt, noteRequest } from './attempt.ts';
+import { closeAttempt, createAttemptPool, judgeAttempt, refresh } from './attempt.ts';
+import * as ending from './ending.ts';
 import { createJoining } from './joining.ts';
-import * as outcome from './outcome.ts';
+import { isDelivered, isHop } from './outcome.ts';
 import { parseFact } from './payload.ts';
 import { createQuiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
@@ -24,26 +26,10 @@ export interface Correlate {
   tick(now: number, emit: Emit<Fact>): void;
 }
 
-const NO_EDGES: readonly Edge[] = [];
-
-const operationOf = (attempt: Attempt): Operation => ({
-  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
-  host: attempt.host,
-  server: attempt.server,
-  policy: attempt.policy,
-  version: attempt.version,
-  method: attempt.method,
-  target: attempt.target,
-  argsDigest: attempt.argsDigest,
-  requestKey: attempt.requestKey,
-  attempts: [attempt],
-  edges: NO_EDGES,
-  indexed: false,
-  cancelled: false,
-  ended: false,
-  deadline: Number.POSITIVE_INFINITY,
-  place: null,
-});
+/** Failed parses of one attempt that may still learn their full length; more are counted as unknown at once. */
+const MAX_PENDING_TRENDS = 16;
+/** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
+const MAX_QUIET_SKEW_MS = 1000;
 
 export function createCorrelate(policy: Policy, health: StoreHealth): Correlate {
   let out: Emit<Fact> = () => {};
@@ -53,74 +39,86 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
   const quiet = createQuiet();
+  let newestQuiet = Number.NEGATIVE_INFINITY;
   health.sizes.set('quiet_operations', () => quiet.size);
-  /** All other attempts that are not counted yet, by exchange. */
-  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
-    end(attempt.operation ?? operationOf(attempt), true),
-  );
+  /** All other attempts, by exchange, as long as a line may come for them. */
+  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) => {
+    const operation = attempt.operation ?? ending.operationOf(attempt);
+    if (operation.ended) forget(operation);
+    else end(operation, 'evicted');
+  });
 
-  /** The attempt of an exchange that is seen for the first time, joined to the operation it continues. */
-  const start = (exchange: Exchange): Attempt => {
-    const attempt = pool.open(exchange);
-    const join = joining.find(exchange);
-    if (join === undefined) return attempt;
-    const { operation } = join;
+  /** An exchange is seen for the first time, or it closes and may be joined only now. */
+  const join = (attempt: Attempt, exchange: Exchange): void => {
+    const found = joining.find(exchange);
+    if (found === undefined) return;
+    const { operation } = found;
     const last = operation.attempts.at(-1) as Attempt;
-    if (join.as === 'retry') {
-      const whileSuspended = last.suspended !== false && last.verdict === null;
+    if (found.as === 'retry') {
+      // By the time of the retry: whether the suspension was resolved since says nothing about what was known then.
+      const undecided = last.verdict === null || exchange.openTs <= last.judgedTs;
+      const whileSuspended = last.suspended !== false && undecided;
       operation.edges = [...operation.edges, { from: last, to: attempt, whileSuspended }];
-    } else if (!outcome.isDelivered(last)) {
+    } else if (!isDelivered(last) || isHop(last)) {
       for (const edge of operation.edges) if (edge.to === last) edge.to = attempt;
     }
     operation.attempts.push(attempt);
     attempt.operation = operation;
     attempts.set(exchange.key, attempt);
-    return attempt;
   };
 
   /** Something changed: an attempt that is more than a quiet success gets its operation, and its operation a new deadline. */
   const update = (attempt: Attempt): void => {
+    attempts.set(attempt.key, attempt);
     if (attempt.operation === null) {
-      if (isQuiet(attempt)) return;
-      attempts.set(attempt.key, attempt);
       if (Number.isNaN(attempt.closeTs) && attempt.settled === null) return;
-      attempt.operation = operationOf(attempt);
+      attempt.operation = ending.operationOf(attempt);
     }
     const { operation } = attempt;
-    operation.deadline = deadlineOf(operation);
+    ending.adopt(operation, attempt);
+    operation.deadline = ending.deadlineOf(operation);
     timers.schedule(operation);
     joining.update(operation);
   };
 
-  const end = (operation: Operation, gone: boolean): void => {
+  const forget = (operation: Operation): void => {
+    timers.cancel(operation);
+    for (const attempt of operation.attempts) attempts.delete(attempt.key);
+  };
+
+  const end = (operation: Operation, how: 'over' | 'expired' | 'evicted'): void => {
     if (operation.ended) return;
     operation.ended = true;
-    timers.cancel(operation);
     joining.update(operation);
     for (const attempt of operation.attempts) {
-      attempts.delete(attempt.key);
       attempt.counted = true;
+      if (attempt.owner !== null) attempt.owner.counted = true;
     }
-    out(summarise(operation, gone));
-    for (let i = 0; i < operation.attempts.length; i++) finishAttempt(operation, i);
+    out(ending.summarise(operation, how));
+    for (const attempt of operation.attempts) ending.finishAttempt(operation, attempt, out);
+    // A parse line of a failed attempt may come after its retry was counted: it still needs the sizes.
+    const memory = how === 'over' ? ending.memoryOf(operation) : 0;
+    if (memory > operation.deadline && memory < Number.POSITIVE_INFINITY) {
+      operation.deadline = memory;
+      timers.schedule(operation);
+    } else forget(operation);
   };
 
-  /** What was waiting for the end of the operation. */
-  const finishAttempt = (operation: Operation, index: number): void => {
-    const attempt = operation.attempts[index] as Attempt;
-    if (attempt.trends !== null) for (const trend of attempt.trends) out(settledTrend(operation, index, trend));
-    if (attempt.verdict?.row !== 13) return;
-    const result = attempt.settled === 'ok' || attempt.parsedOk ? 'would_reject_complete' : 'would_resolve';
-    out({ is: 'what_if', server: operation.server, result, bytes: attempt.bytes });
+  const onDeadline = (operation: Operation): void => {
+    if (operation.ended) forget(operation);
+    else {
+      // `end` compares with the deadline that has just passed.
+      operation.deadline = ending.deadlineOf(operation);
+      end(operation, 'over');
+    }
   };
 
-  const endInTime = (operation: Operation): void => end(operation, false);
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
   const endOldest = (attempt: Attempt): void => {
     quiet.shift();
     if (attempt.counted || attempt.operation !== null) return;
     attempt.counted = true;
-    out(summarise(operationOf(attempt), false));
+    out(ending.summarise(ending.operationOf(attempt), 'over'));
     pool.release(attempt);
   };
   const endQuiet = (now: number): void => {
@@ -130,26 +128,35 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       endOldest(attempt);
     }
   };
-  const keepQuiet = (attempt: Attempt, hash: number): void => {
+  const keepQuiet = (attempt: Attempt, exchange: Exchange): void => {
+    const ahead = attempt.judgedTs > newestQuiet + MAX_QUIET_SKEW_MS;
+    newestQuiet = Math.max(newestQuiet, attempt.judgedTs);
+    if (ahead && quiet.size > 0) {
+      update(attempt);
+      return;
+    }
+    if (exchange.wasOpen) attempts.delete(attempt.key);
     if (quiet.size >= LIMITS.quietOperations) {
       countEviction(health, 'quiet_operations');
       endOldest(quiet.oldest() as Attempt);
     }
-    quiet.push(attempt, hash);
+    quiet.push(attempt, exchange.hash);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
     // The first word that the caller got counts; a line delivered twice changes nothing.
     const { result } = event.fields;
-    if (attempt.settled !== null || result === null || result === undefined) return;
+    if (attempt.counted || attempt.settled !== null || result === null || result === undefined) return;
     attempt.settled = result;
     attempt.settledTs = event.ts;
+    attempt.timedOutOpen = result === 'timeout' && !(event.ts >= attempt.closeTs);
+    if (attempt.operation === null && ending.isQuiet(attempt)) return;
     update(attempt);
     if (result !== 'cancelled' || attempt.operation === null) return;
     attempt.operation.cancelled = true;
     joining.update(attempt.operation);
     // Over at once; an attempt that is still open gets its verdict first.
-    if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, false);
+    if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, 'over');
   };
 
   const parse = (attempt: Attempt | undefined, event: WireEvent): void => {
@@ -159,28 +166,63 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     const fact = parseFact(server, event, attempt);
     out(fact);
     const failed = fact.result !== 'ok';
-    const known = failed ? (fields.expected_bytes ?? attempt?.fullLength ?? null) : fact.bytes;
-    if (known !== null || attempt === undefined) out(trendOf(fact, failed, known));
-    else {
-      attempt.trends ??= [];
-      attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
-    }
-    if (attempt === undefined) return;
+    const length = failed ? (fields.expected_bytes ?? attempt?.fullLength ?? null) : (fields.bytes ?? null);
+    if (length !== null) out(ending.trendOf(fact, failed, length));
+    else if (failed) pendTrend(attempt, fact);
+    if (attempt === undefined || attempt.counted) return;
     if (failed) attempt.parseFailed = true;
     else {
       attempt.parsedOk = true;
-      attempt.okBytes ??= {};
-      attempt.okBytes[fact.of] = fact.bytes;
+      if (typeof fields.bytes === 'number') {
+        attempt.okBytes ??= {};
+        attempt.okBytes[fact.of] = fields.bytes;
+      }
     }
-    if (!Number.isNaN(attempt.closeTs)) update(attempt);
+    if (Number.isNaN(attempt.closeTs) || (attempt.operation === null && ending.isQuiet(attempt))) return;
+    update(attempt);
   };
 
-  /** The attempt that a payload line belongs to, while its operation may still change (by the line's own time). */
+  /** A failure of unknown full length: a later attempt of its operation may tell. */
+  const pendTrend = (attempt: Attempt | undefined, fact: ReturnType<typeof parseFact>): void => {
+    if (attempt?.counted === false && (attempt.trends?.length ?? 0) < MAX_PENDING_TRENDS) {
+      attempt.trends ??= [];
+      attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
+      return;
+    }
+    const operation = attempt?.operation ?? null;
+    const learned =
+      attempt === undefined || operation === null ? null : ending.learnedLength(operation, attempt, fact.of);
+    out(ending.trendOf(fact, true, learned));
+  };
+
+  /** The attempt that a payload line belongs to, while it takes one (by the line's own time). */
   const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
     if (key === null) return undefined;
-    let attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
-    if (attempt?.counted) attempt = undefined;
-    return attempt !== undefined && ts <= joinableUntil(attempt) ? attempt : undefined;
+    const attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
+    return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
+  };
+
+  const onOpened = (exchange: Exchange): void => {
+    // Without a method it cannot be joined yet; a later line may tell.
+    if (exchange.counted || !isOperation(exchange) || !exchange.fields.method) return;
+    let attempt = attempts.get(exchange.key);
+    if (attempt === undefined) {
+      attempt = pool.open(exchange);
+      attempt.owner = exchange;
+      join(attempt, exchange);
+    } else refresh(attempt, exchange);
+    update(attempt);
+  };
+
+  /** One attempt will never close. The operation goes on if another one of it does. */
+  const onExpired = (exchange: Exchange, evicted: boolean): void => {
+    const attempt = attempts.get(exchange.key);
+    if (attempt === undefined || attempt.counted) return;
+    attempt.gone = true;
+    attempt.owner = null;
+    const operation = attempt.operation ?? ending.operationOf(attempt);
+    if (attempt === operation.attempts.at(-1)) end(operation, evicted ? 'evicted' : 'expired');
+    else update(attempt);
   };
 
   return {
@@ -188,12 +230,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       out = emit;
       switch (input.is) {
         case 'opened':
-          // Without a method it cannot be joined yet; the close line may tell.
-          if (isOperation(input.exchange) && input.exchange.fields.method) {
-            const attempt = attempts.get(input.exchange.key) ?? start(input.exchange);
-            noteRequest(attempt, input.exchange.fields);
-            update(attempt);
-          }
+          onOpened(input.exchange);
           break;
         case 'told':
         case 'settle': {
@@ -211,109 +248,39 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
             joining.clientReplaced(input.key, input.event.ts);
           break;
         }
-        case 'expired': {
-          const attempt = attempts.get(input.exchange.key);
-          if (attempt !== undefined) end(attempt.operation ?? operationOf(attempt), attempt.settled === null);
+        case 'expired':
+          onExpired(input.exchange, input.reason === 'evicted');
           break;
-        }
       }
     },
     classified(input, emit) {
       out = emit;
       const { exchange } = input;
-      if (!isOperation(exchange)) return;
+      if (exchange.counted || !isOperation(exchange)) return;
       const resolved = input.is === 'judged' && input.resolved;
       let attempt = exchange.wasOpen || resolved ? attempts.get(exchange.key) : undefined;
+      if (attempt?.counted || (resolved && attempt === undefined)) return;
       if (!resolved) {
-        attempt ??= start(exchange);
+        if (attempt === undefined) attempt = pool.open(exchange);
+        else refresh(attempt, exchange);
         closeAttempt(attempt, exchange);
+        if (attempt.operation === null) join(attempt, exchange);
       }
-      if (attempt === undefined) return;
-      if (input.is === 'suspended') attempt.suspended = input.stage;
-      else judgeAttempt(attempt, input.verdict, input.at);
-      if (attempt.operation === null && isQuiet(attempt)) {
-        if (exchange.wasOpen) attempts.delete(attempt.key);
-        keepQuiet(attempt, exchange.hash);
-      } else if (attempt.operation?.cancelled) end(attempt.operation, false);
-      else update(attempt);
+      const known = attempt as Attempt;
+      if (input.is === 'suspended') known.suspended = input.stage;
+      else judgeAttempt(known, input.verdict, input.at, input.leg);
+      if (known.operation === null && ending.isQuiet(known)) {
+        keepQuiet(known, exchange);
+        return;
+      }
+      update(known);
+      if (known.operation?.cancelled) end(known.operation, 'over');
     },
     tick(now, emit) {
       out = emit;
       joining.tick(now);
-      timers.expire(now, endInTime);
+      timers.expire(now, onDeadline);
       endQuiet(now);
     },
-  };
-}
-
-/** Delivered at once, and nothing can follow it: no operation of its own is needed to wait for its last lines. */
-const isQuiet = (attempt: Attempt): boolean =>
-  attempt.verdict !== null && !attempt.inputRequired && outcome.isDelivered(attempt);
-
-const joinableUntil = (attempt: Attempt): number => {
-  if (attempt.operation !== null) return attempt.operation.deadline;
-  return Number.isNaN(attempt.closeTs) ? Number.POSITIVE_INFINITY : attempt.judgedTs + LIMITS.joinDeliveredMs;
-};
-
-/** When can nothing change the operation any more? (design section 3: joins; section 5: when an operation ends) */
-function deadlineOf(operation: Operation): number {
-  const delivered = outcome.deliveredAttempt(operation) !== undefined;
-  let deadline = 0;
-  for (const attempt of operation.attempts) {
-    if (Number.isNaN(attempt.closeTs)) {
-      // Open: waits for its end, unless the caller has left it.
-      const left = attempt.settled === 'timeout' || attempt.settled === 'cancelled';
-      if (!left) return Number.POSITIVE_INFINITY;
-      deadline = Math.max(deadline, attempt.settledTs + LIMITS.joinUndeliveredMs);
-    } else if (attempt.suspended !== false && attempt.verdict === null) return Number.POSITIVE_INFINITY;
-    else if (!delivered) deadline = Math.max(deadline, attempt.closeTs + LIMITS.joinUndeliveredMs);
-    else if (outcome.isRound(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinUndeliveredMs);
-    else if (outcome.isDelivered(attempt)) deadline = Math.max(deadline, attempt.judgedTs + LIMITS.joinDeliveredMs);
-  }
-  return deadline;
-}
-
-const trendOf = (fact: ParseFact, failed: boolean, length: number | null): TrendFact => ({
-  is: 'trend',
-  server: fact.server,
-  of: fact.of,
-  failed,
-  length,
-  received: fact.bytes,
-  exchange: fact.exchange,
-  ts: fact.ts,
-});
-
-/** The full length of a failed payload is that of a later attempt's good parse of the same kind (design section 7). */
-function settledTrend(operation: Operation, index: number, trend: PendingTrend): TrendFact {
-  const later = operation.attempts.slice(index + 1).find((attempt) => attempt.okBytes?.[trend.of] !== undefined);
-  return {
-    is: 'trend',
-    server: operation.server,
-    of: trend.of,
-    failed: true,
-    length: later?.okBytes?.[trend.of] ?? null,
-    received: trend.received,
-    exchange: (operation.attempts[index] as Attempt).exchange,
-    ts: trend.ts,
-  };
-}
-
-function summarise(operation: Operation, gone: boolean): OperationFact {
-  const result = outcome.resultOf(operation, gone);
-  const first = operation.attempts[0] as Attempt;
-  const last = outcome.deliveredAttempt(operation) ?? (operation.attempts.at(-1) as Attempt);
-  const told = last.settled === null ? last.openTs : last.settledTs;
-  const ts = Number.isNaN(last.closeTs) ? told : last.closeTs;
-  return {
-    is: 'operation',
-    operation,
-    result,
-    edges: operation.edges.length === 0 ? [] : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
-    nextAction: outcome.nextActionOf(operation, result),
-    hint: outcome.hintOf(operation),
-    ts,
-    durationMs: first.openKnown && result !== 'unresolved' ? Math.max(0, ts - first.openTs) : null,
-    errorType: outcome.errorTypeOf(operation, result),
   };
 }

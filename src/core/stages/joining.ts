@@ -4,7 +4,7 @@
  */
 import type { Exchange } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Operation } from '../model/operation.ts';
+import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
 import { joinsWithoutDigest } from '../protocol/methods.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 import { isDelivered, isHop, isRound } from './outcome.ts';
@@ -13,7 +13,7 @@ import { isDelivered, isHop, isRound } from './outcome.ts';
 export type Join = { readonly operation: Operation; readonly as: 'retry' | 'follow' };
 
 export interface Joining {
-  /** Keep or drop the operation in the index, after anything about its last attempt changed. */
+  /** Keep, move or drop the operation in the index, after anything about it changed. */
   update(operation: Operation): void;
   find(exchange: Exchange): Join | undefined;
   /** The client was closed, reconnected or re-initialised: calls of the same host may continue its operations. */
@@ -24,111 +24,132 @@ export interface Joining {
 interface Replacement {
   readonly ts: number;
 }
-/** Candidates looked at, newest first: a storm of one identical call must not cost quadratic time. */
-const MAX_CANDIDATES = 256;
+type ByClient = Map<string, Set<Operation>>;
+
+const UNKNOWN_CLIENT = '';
+
+const restOf = (host: string, server: string, method: string | null, target: string | null): string =>
+  `${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
+const requestIndexKey = (host: string, key: string): string => `${host}\n${key}`;
+const last = (operation: Operation): Attempt => operation.attempts.at(-1) as Attempt;
 
 /** Is the last attempt something that another one may follow? */
-export function awaitsMore(operation: Operation): boolean {
+function awaitsMore(operation: Operation): boolean {
   if (operation.ended || operation.cancelled) return false;
-  const last = operation.attempts.at(-1) as Attempt;
-  if (Number.isNaN(last.closeTs)) return last.settled === 'timeout';
-  return isRound(last) || !isDelivered(last);
+  const attempt = last(operation);
+  if (Number.isNaN(attempt.closeTs)) return attempt.settled === 'timeout';
+  return isRound(attempt) || isHop(attempt) || !isDelivered(attempt);
 }
 
-const digestKey = (operation: Pick<Operation, 'argsDigest' | 'method' | 'server'>): string | null => {
-  if (operation.argsDigest !== null) return operation.argsDigest;
-  return operation.method !== null && joinsWithoutDigest(operation.method)
-    ? `\n${operation.method}\n${operation.server}`
-    : null;
-};
+/** null: nothing but a request key can join it. */
+const digestOf = (argsDigest: string | null, method: string | null): string | null =>
+  argsDigest ?? (method !== null && joinsWithoutDigest(method) ? '' : null);
+
+function placeOf(operation: Operation): IndexPlace {
+  const { host, server, method, target, argsDigest, requestKey } = operation;
+  return {
+    digest: digestOf(argsDigest, method),
+    rest: restOf(host, server, method, target),
+    client: last(operation).client ?? UNKNOWN_CLIENT,
+    requestKey: requestKey === null ? null : requestIndexKey(host, requestKey),
+  };
+}
+
+/** How an exchange may continue an operation that was matched to it, by the times of both; null: not at all. */
+function joinAs(operation: Operation, exchange: Exchange): Join['as'] | null {
+  // Its time is over by the clock of this line, even if no tick has said so yet.
+  if (operation.attempts.length >= LIMITS.attemptsPerOperation || operation.deadline < exchange.lastTs) return null;
+  const attempt = last(operation);
+  const within = (since: number): boolean =>
+    exchange.openTs >= since && exchange.openTs - since <= LIMITS.retryWindowMs;
+  if (isRound(attempt))
+    return exchange.fields.input_responses === true && exchange.openTs >= attempt.closeTs ? 'follow' : null;
+  if (isHop(attempt)) return within(attempt.closeTs) ? 'follow' : null;
+  // From the close, or from the timeout that the caller was told of: it may move on while the stream is open.
+  if (within(attempt.closeTs)) return 'retry';
+  return attempt.settled === 'timeout' && within(attempt.settledTs) ? 'retry' : null;
+}
 
 export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
-  const byDigest = new Map<string, Operation[]>();
-  const byRequestKey = new Map<string, Operation[]>();
+  const byDigest = new Map<string, Map<string, ByClient>>();
+  const byRequestKey = new Map<string, Set<Operation>>();
   let indexed = 0;
   let nextSweep = 0;
 
-  const add = (map: Map<string, Operation[]>, key: string | null, operation: Operation): void => {
-    if (key === null) return;
-    const list = map.get(key);
-    if (list === undefined) map.set(key, [operation]);
-    else list.push(operation);
+  const add = (operation: Operation, place: IndexPlace): void => {
+    operation.indexed = place;
+    indexed++;
+    if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
+    if (place.digest === null) return;
+    const byRest = setIn(byDigest, place.digest, () => new Map<string, ByClient>());
+    const byClient = setIn(byRest, place.rest, () => new Map<string, Set<Operation>>());
+    setIn(byClient, place.client, () => new Set()).add(operation);
   };
-  const remove = (map: Map<string, Operation[]>, key: string | null, operation: Operation): void => {
-    if (key === null) return;
-    const list = map.get(key);
-    const at = list?.lastIndexOf(operation) ?? -1;
-    if (list === undefined || at < 0) return;
-    list.splice(at, 1);
-    if (list.length === 0) map.delete(key);
-  };
-  const requestIndexKey = (host: string, key: string | null): string | null =>
-    key === null ? null : `${host}\n${key}`;
-
-  const sameClient = (operation: Operation, exchange: Exchange): boolean => {
-    const before = (operation.attempts.at(-1) as Attempt).client;
-    if (before === null || exchange.client === null || before === exchange.client) return true;
-    const replacement = replaced.get(`${operation.host}\n${before}`);
-    return replacement !== undefined && replacement.ts <= exchange.openTs;
+  const remove = (operation: Operation, place: IndexPlace): void => {
+    operation.indexed = null;
+    indexed--;
+    if (place.requestKey !== null) dropFrom(byRequestKey, place.requestKey, operation);
+    if (place.digest === null) return;
+    const byRest = byDigest.get(place.digest) as Map<string, ByClient>;
+    const byClient = byRest.get(place.rest) as ByClient;
+    dropFrom(byClient, place.client, operation);
+    if (byClient.size === 0) byRest.delete(place.rest);
+    if (byRest.size === 0) byDigest.delete(place.digest);
   };
 
-  /** Rules that do not depend on how the two were matched. */
-  const joinAs = (operation: Operation, exchange: Exchange): Join['as'] | null => {
-    // Its time is over by the clock of this line, even if no tick has said so yet.
-    if (operation.attempts.length >= LIMITS.attemptsPerOperation || operation.deadline < exchange.lastTs) return null;
-    const last = operation.attempts.at(-1) as Attempt;
-    const base = Number.isNaN(last.closeTs) ? last.settledTs : last.closeTs;
-    const gap = exchange.openTs - base;
-    if (!Number.isNaN(last.closeTs) && isRound(last))
-      return exchange.fields.input_responses === true && gap >= 0 ? 'follow' : null;
-    if (!(gap >= 0 && gap <= LIMITS.retryWindowMs)) return null;
-    return !Number.isNaN(last.closeTs) && isHop(last) ? 'follow' : 'retry';
+  /** Was the client of this attempt replaced after the attempt and before the exchange? One that went on is alive. */
+  const wasReplaced = (attempt: Attempt, exchange: Exchange): boolean => {
+    const replacement = replaced.get(`${attempt.host}\n${attempt.client}`);
+    if (replacement === undefined || replacement.ts > exchange.openTs) return false;
+    return !attempt.openKnown || attempt.openTs <= replacement.ts;
   };
 
-  const byArguments = (exchange: Exchange): Join | undefined => {
-    const { fields } = exchange;
-    const key = digestKey({
-      argsDigest: fields.args_digest ?? null,
-      method: fields.method ?? null,
-      server: exchange.server,
-    });
-    const candidates = key === null ? undefined : byDigest.get(key);
+  const firstOf = (candidates: Set<Operation> | undefined, exchange: Exchange): Join | undefined => {
     if (candidates === undefined) return undefined;
-    const requestKey = fields.request_key ?? null;
-    for (let i = candidates.length - 1; i >= 0 && i >= candidates.length - MAX_CANDIDATES; i--) {
-      const operation = candidates[i] as Operation;
-      if (operation.host !== exchange.host || operation.server !== exchange.server) continue;
-      if (operation.method !== (fields.method ?? null) || operation.target !== (fields.target ?? null)) continue;
+    const requestKey = exchange.fields.request_key ?? null;
+    for (const operation of candidates) {
       // Two request keys that differ are two requests, whatever their arguments.
       if (operation.requestKey !== null && requestKey !== null && operation.requestKey !== requestKey) continue;
-      if (!sameClient(operation, exchange)) continue;
       const as = joinAs(operation, exchange);
       if (as !== null) return { operation, as };
     }
     return undefined;
   };
 
-  const byKey = (exchange: Exchange): Join | undefined => {
-    const key = exchange.fields.request_key ?? null;
-    if (key === null) return undefined;
-    const candidates = byRequestKey.get(requestIndexKey(exchange.host, key) as string);
-    const operation = candidates?.findLast((candidate) => joinAs(candidate, exchange) !== null);
-    return operation === undefined ? undefined : { operation, as: joinAs(operation, exchange) as Join['as'] };
+  const byArguments = (exchange: Exchange): Join | undefined => {
+    const { fields, client } = exchange;
+    const method = fields.method ?? null;
+    const digest = digestOf(fields.args_digest ?? null, method);
+    const byRest = digest === null ? undefined : byDigest.get(digest);
+    const byClient = byRest?.get(restOf(exchange.host, exchange.server, method, fields.target ?? null));
+    if (byClient === undefined) return undefined;
+    if (client !== null) {
+      const own = firstOf(byClient.get(client), exchange) ?? firstOf(byClient.get(UNKNOWN_CLIENT), exchange);
+      if (own !== undefined || replaced.size === 0) return own;
+    }
+    for (const candidates of byClient.values()) {
+      const [one] = candidates;
+      if (one === undefined) continue;
+      const join = firstOf(candidates, exchange);
+      if (join !== undefined && (client === null || wasReplaced(last(join.operation), exchange))) return join;
+    }
+    return undefined;
   };
 
   return {
     update(operation) {
-      const wanted = awaitsMore(operation);
-      if (wanted === operation.indexed) return;
-      operation.indexed = wanted;
-      indexed += wanted ? 1 : -1;
-      const change = wanted ? add : remove;
-      change(byDigest, digestKey(operation), operation);
-      change(byRequestKey, requestIndexKey(operation.host, operation.requestKey), operation);
+      const before = operation.indexed;
+      const place = awaitsMore(operation) ? placeOf(operation) : null;
+      if (before !== null && place !== null && samePlace(before, place)) return;
+      if (before !== null) remove(operation, before);
+      if (place !== null) add(operation, place);
     },
     find(exchange) {
-      return indexed === 0 ? undefined : (byKey(exchange) ?? byArguments(exchange));
+      if (indexed === 0) return undefined;
+      const key = exchange.fields.request_key ?? null;
+      const keyed = key === null ? undefined : byRequestKey.get(requestIndexKey(exchange.host, key));
+      return firstOf(keyed, exchange) ?? byArguments(exchange);
     },
     clientReplaced(key, ts) {
       replaced.set(key, { ts });
@@ -139,4 +160,21 @@ export function createJoining(health: StoreHealth): Joining {
       replaced.expire(now - LIMITS.memoryMs);
     },
   };
+}
+
+const samePlace = (a: IndexPlace, b: IndexPlace): boolean =>
+  a.digest === b.digest && a.rest === b.rest && a.client === b.client && a.requestKey === b.requestKey;
+
+function setIn<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const fresh = create();
+  map.set(key, fresh);
+  return fresh;
+}
+
+function dropFrom(map: Map<string, Set<Operation>>, key: string, operation: Operation): void {
+  const operations = map.get(key);
+  operations?.delete(operation);
+  if (operations?.size === 0) map.delete(key);
 }

@@ -33,13 +33,9 @@ export function isDelivered(attempt: Attempt): boolean {
   return attempt.settled !== 'timeout' && attempt.settled !== 'error' && attempt.settled !== 'cancelled';
 }
 
-/** The caller gave it up on a stream that had not ended. */
-export const timedOutOpen = (attempt: Attempt): boolean =>
-  attempt.settled === 'timeout' && (Number.isNaN(attempt.closeTs) || attempt.settledTs <= attempt.closeTs);
-
 export function failureClass(attempt: Attempt): FailureClass {
   const { verdict, status } = attempt;
-  if (verdict?.cause === 'client_timeout' || timedOutOpen(attempt)) return 'timeout';
+  if (verdict?.cause === 'client_timeout' || attempt.timedOutOpen) return 'timeout';
   if (attempt.suspended !== false && verdict === null) return 'ambiguous';
   if (verdict?.outcome === 'ambiguous') return 'ambiguous';
   if (verdict?.outcome === 'abandoned') return 'abandoned';
@@ -54,9 +50,8 @@ export function failureClass(attempt: Attempt): FailureClass {
  */
 export function isHop(attempt: Attempt): boolean {
   const { status, errorCode } = attempt;
-  if (status === null) return false;
-  if ((status >= 300 && status < 400) || status === 401 || status === 403) return true;
-  return status === 400 && (errorCode === -32020 || errorCode === -32021 || errorCode === -32022);
+  if (errorCode === -32020 || errorCode === -32021 || errorCode === -32022) return !Number.isNaN(attempt.closeTs);
+  return status !== null && ((status >= 300 && status < 400) || status === 401 || status === 403);
 }
 
 /** An MRTR round: the server asked for input, the same call goes on. */
@@ -68,7 +63,8 @@ const readOnly = (operation: Operation): boolean =>
 
 export function safetyOf(operation: Operation, { from, to }: Edge): Safety {
   if (!isCall(operation) || from.notSent || is4xx(from.status)) return 'safe';
-  if (from.idempotent || to.idempotent || readOnly(operation)) return 'safe';
+  // A key on the repetition alone does not undo a first run without one.
+  if (from.idempotent || readOnly(operation)) return 'safe';
   return from.declaredSafe || to.declaredSafe ? 'declared' : 'unsafe';
 }
 
@@ -89,17 +85,25 @@ export function failedAttempts(operation: Operation): Attempt[] {
   return operation.attempts.filter((attempt) => !isDelivered(attempt) && (attempt === last || !isHop(attempt)));
 }
 
-/** The attempt that delivered, if any (the last one: rounds before it delivered too). */
-export const deliveredAttempt = (operation: Operation): Attempt | undefined => operation.attempts.findLast(isDelivered);
+/** The attempt that delivered, if any: a round or a hop that was followed up brought an answer, not the one that was asked for. */
+export function deliveredAttempt(operation: Operation): Attempt | undefined {
+  const { attempts } = operation;
+  for (let i = attempts.length - 1; i >= 0; i--) {
+    const attempt = attempts[i] as Attempt;
+    const followed = i < attempts.length - 1 && (attempt.inputRequired || isHop(attempt));
+    if (!followed && isDelivered(attempt)) return attempt;
+  }
+  return undefined;
+}
 
-export function resultOf(operation: Operation, gone: boolean): OperationResult {
+export function resultOf(operation: Operation, how: 'over' | 'expired' | 'evicted'): OperationResult {
   const delivered = deliveredAttempt(operation);
   if (delivered !== undefined) return operation.edges.length === 0 ? 'first_try' : maskedBy(operation, delivered);
   if (operation.cancelled) return 'cancelled';
   if (operation.attempts.some((attempt) => attempt.settled === 'ok')) return 'unproven';
   const last = operation.attempts.at(-1) as Attempt;
-  // Nobody will tell what an attempt without an end came to, unless its caller was told.
-  if (gone || (Number.isNaN(last.closeTs) && last.settled === null)) return 'unresolved';
+  // Nobody will tell what an attempt without an end came to.
+  if (how !== 'over' || (Number.isNaN(last.closeTs) && last.settled === null)) return 'unresolved';
   return last.verdict?.cause === 'client_cancel' && last.settled === null ? 'cancelled' : 'surfaced';
 }
 
@@ -130,9 +134,7 @@ function actionAfter(operation: Operation, attempt: Attempt): NextAction {
 /** Once per operation that was retried or ended undelivered; the worst over its failed attempts. */
 export function nextActionOf(operation: Operation, result: OperationResult): NextAction | null {
   if (result === 'first_try') return null;
-  const failed = failedAttempts(operation).filter(
-    (attempt) => !Number.isNaN(attempt.closeTs) || attempt.settled !== null,
-  );
+  const failed = failedAttempts(operation);
   if (failed.length === 0) return null;
   const actions = failed.map((attempt) => actionAfter(operation, attempt));
   return NEXT_ACTIONS.find((action) => actions.includes(action)) ?? null;
@@ -144,8 +146,9 @@ export const hintOf = (operation: Operation): Hint =>
 export function errorTypeOf(operation: Operation, result: OperationResult): ErrorType {
   const delivered = deliveredAttempt(operation);
   if (delivered !== undefined) {
-    if (delivered.terminalKind === 'error') return 'rpc_error';
-    return delivered.isError ? 'tool_error' : '';
+    if (delivered.terminalKind === 'error' || delivered.errorCode !== null || delivered.settled === 'rpc_error')
+      return 'rpc_error';
+    return delivered.isError || delivered.settled === 'tool_error' ? 'tool_error' : '';
   }
   if (result === 'cancelled') return 'cancelled';
   const last = operation.attempts.at(-1) as Attempt;

@@ -8,8 +8,7 @@ export function parseResult(event: WireEvent, cutOrEmpty: boolean): ParseFact['r
   const { ok, at_end, at, bytes } = event.fields;
   if (ok === true) return 'ok';
   if (at_end === true) return 'cut';
-  if (typeof at === 'number' && typeof bytes === 'number') return at >= bytes ? 'cut' : 'malformed';
-  if (at_end === false) return 'malformed';
+  if (typeof at === 'number') return typeof bytes === 'number' && at >= bytes ? 'cut' : 'malformed';
   return cutOrEmpty ? 'cut' : 'malformed';
 }
 

@@ -30,6 +30,8 @@ export interface Judged {
   readonly at: number;
   /** It was suspended before, so its operation knows it already. */
   readonly resolved: boolean;
+  /** The GET that brought the answer of a suspended exchange. */
+  readonly leg: Exchange | null;
 }
 export interface SuspendedExchange {
   readonly is: 'suspended';
@@ -52,7 +54,7 @@ interface Suspended extends Due {
 }
 
 export interface Resume {
-  opened(exchange: Exchange): void;
+  opened(exchange: Exchange, emit: Emit<Classified>): void;
   /** Both ends of the exchange are known: emits its verdict, or that it is suspended. */
   closed(exchange: Exchange, emit: Emit<Classified>): void;
   /** A resume leg that never closed. */
@@ -69,7 +71,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
   const scopeOf = (exchange: Exchange): string =>
     `${clientKey(exchange.host, exchange.client, exchange.server)}\n${exchange.server}`;
 
-  const settle = (entry: Suspended, decision: Decision, at: number): void => {
+  const settle = (entry: Suspended, decision: Decision, at: number, leg: Exchange | null = null): void => {
     suspended.delete(entry.key);
     timers.cancel(entry);
     if (entry.leg !== null) legs.delete(entry.leg);
@@ -81,6 +83,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
       verdict: verdictOf(exchange, facts, decision),
       at,
       resolved: true,
+      leg,
     });
   };
   const giveUp = (entry: Suspended): void =>
@@ -142,22 +145,34 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     timers.schedule(entry);
   };
 
+  /** Waits of the same client that are over by the clock of its own line, though no tick has said so yet. */
+  const giveUpDue = (exchange: Exchange): void => {
+    if (suspended.size === 0) return;
+    const scope = scopeOf(exchange);
+    for (const entry of suspended.values())
+      if (entry.scope === scope && entry.deadline < exchange.lastTs) giveUp(entry);
+  };
+
   return {
-    opened(exchange) {
+    opened(exchange, emit) {
+      out = emit;
+      giveUpDue(exchange);
       if (isResumeLeg(exchange)) bind(exchange);
     },
     closed(exchange, emit) {
       out = emit;
+      giveUpDue(exchange);
       const kind = kindOf(exchange);
       if (kind === 'resume') {
         const entry = bind(exchange);
         if (entry !== undefined) {
-          if (exchange.terminal) settle(entry, { outcome: 'clean', cause: 'resumed', row: 6 }, exchange.closeTs);
+          if (exchange.terminal)
+            settle(entry, { outcome: 'clean', cause: 'resumed', row: 6 }, exchange.closeTs, exchange);
           else release(entry, exchange, exchange.closeTs);
         }
       }
       if (!isJudged(kind)) {
-        emit({ is: 'judged', exchange, kind, verdict: null, at: exchange.closeTs, resolved: false });
+        emit({ is: 'judged', exchange, kind, verdict: null, at: exchange.closeTs, resolved: false, leg: null });
         return;
       }
       const facts = factsOf(exchange, kind as JudgedKind, policy.cutMid);
@@ -165,7 +180,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
       if (decision === 'suspended') suspend(exchange, facts);
       else {
         const verdict = verdictOf(exchange, facts, decision);
-        emit({ is: 'judged', exchange, kind, verdict, at: exchange.closeTs, resolved: false });
+        emit({ is: 'judged', exchange, kind, verdict, at: exchange.closeTs, resolved: false, leg: null });
       }
     },
     expired(exchange) {

@@ -119,7 +119,7 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
     if (event.fields.result === 'timeout') exchange.timeoutTs ??= event.ts;
     exchange.lastTs = Math.max(exchange.lastTs, event.ts);
     exchange.waiting ??= [];
-    if (exchange.waiting.length < MAX_WAITING) exchange.waiting.push(keepEvent(event));
+    if (!exchange.counted && exchange.waiting.length < MAX_WAITING) exchange.waiting.push(keepEvent(event));
     else out({ is: event.type as 'parse' | 'settle', event, key: null });
   };
 
@@ -168,7 +168,7 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
       open.add(key, exchange);
     }
     keepOpen(exchange);
-    if (first || event.type === 'open') out({ is: 'opened', exchange });
+    if (first || event.type !== 'message') out({ is: 'opened', exchange });
   };
 
   const pushPayloadLine = (event: WireEvent, host: string): void => {
@@ -188,6 +188,11 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
       out({ is, event, key });
     } else {
       let orphan = orphans.get(key);
+      if (orphan !== undefined && event.ts > orphan.deadline) {
+        orphanTimers.cancel(orphan);
+        giveUpWaiting(orphan);
+        orphan = undefined;
+      }
       if (orphan === undefined) {
         orphan = { key, events: [], deadline: event.ts + LIMITS.orphanMs, place: null };
         orphans.set(key, orphan);
