@@ -78,6 +78,7 @@ function factsOf(input: StreamOutcomeInput): StreamFacts {
     selfDelimiting: input.payloadSelfDelimiting,
     whole: input.payloadSelfDelimiting ? (input.payloadIntegrityOk ? 'whole' : 'cut') : 'unknown',
     gaveUp: null,
+    byClient: false,
     serverCancelled: false,
     eventId: false,
     carrierLost: false,

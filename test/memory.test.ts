@@ -7,8 +7,7 @@ import { LIMITS } from '../src/core/model/limits.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { ANSWERED, close, ORIGIN, open, sampleSum } from './support/build-event.ts';
 import { hostile } from './support/hostile.ts';
-
-const SEED = Number(process.env.TEST_SEED ?? 20261129);
+import { SEED } from './support/property.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

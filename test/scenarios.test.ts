@@ -16,6 +16,7 @@ import { recordOf } from '../src/exporters/records.ts';
 import { casesIn, checkLine, checksOf, parseProm } from './check-cases.mjs';
 import { parseExposition, withoutFamilies } from './support/exposition.ts';
 import { runLive } from './support/live-run.ts';
+import { SEED } from './support/property.ts';
 import { random } from './support/random.ts';
 
 /**
@@ -28,7 +29,6 @@ const LATER = JSON.parse(readFileSync(new URL('support/later.json', import.meta.
 
 const SCENARIOS = fileURLToPath(new URL('scenarios', import.meta.url));
 const UPDATE = process.env.UPDATE_GOLDENS === '1';
-const SEED = Number(process.env.TEST_SEED ?? 20261129);
 /** Own health that tells how far a store was swept, not what happened. */
 const OWN_GAUGES = ['tailfin_state_entries'];
 

@@ -5,7 +5,7 @@ import { type Config, ConfigError, loadConfig, printConfig } from './config.ts';
 import { KEYS, type KeySpec } from './config-keys.ts';
 import { EXIT, RuntimeFailure } from './exit.ts';
 import { createLogger } from './log.ts';
-import { createOutput, type Output } from './output.ts';
+import { createOutput, type Output, ReaderGone } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
 import { VERSION } from './version.ts';
 
@@ -95,7 +95,10 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       }),
     );
 
-  const config = program.command('config').description('check or print the configuration');
+  const config = program
+    .command('config')
+    .description('check or print the configuration')
+    .addHelpText('after', examples('tailfin config check tailfin.yaml', 'tailfin config print'));
   config
     .command('check')
     .description('report every problem of a configuration file, with its line')
@@ -150,15 +153,16 @@ export async function main(argv: readonly string[]): Promise<number> {
     command.exitOverride();
 
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    // Help and version are written before commander throws.
+    await program.parseAsync(argv, { from: 'user' }).finally(() => output.settle());
   } catch (error) {
     code = report(error);
   }
-  await output.settle();
   return code;
 }
 
 function report(error: unknown): number {
+  if (error instanceof ReaderGone) return EXIT.ok;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const say = (line: string) => process.stderr.write(`tailfin: ${line}\n`);
   if (error instanceof ConfigError) {

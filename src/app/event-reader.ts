@@ -11,6 +11,7 @@ export interface EventReader {
   /** Reads one chunk and delivers its lines; false at the end of the input. */
   read(receiver: LineReceiver): Promise<boolean>;
   readonly bytesRead: number;
+  close(): void;
   /** 0 where it is not known (stdin). */
   readonly totalBytes: number;
 }
@@ -26,13 +27,13 @@ export function openEventReader(path: string, host: string): EventReader {
       const chunk = await input.read();
       if (chunk === null) {
         splitter.end(receiver);
-        input.close();
         return false;
       }
       bytesRead += chunk.length;
       splitter.push(chunk, receiver);
       return true;
     },
+    close: input.close,
     get bytesRead() {
       return bytesRead;
     },

@@ -1,26 +1,34 @@
 /** Buffered writing to stdout that respects a slow reader and a reader that leaves (`| head`). */
-import { once } from 'node:events';
+import { RuntimeFailure, reasonOf } from './exit.ts';
 
 const FLUSH_CHARS = 64 * 1024;
 
+/** Nobody reads the output any more: the work is over, and that is no failure. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
+
 export interface Output {
   write(text: string): void;
-  /** Waits until the reader has caught up. */
+  /** Waits until the reader has caught up. @throws ReaderGone; RuntimeFailure when nothing can be written (a full disk). */
   settle(): Promise<void>;
-  /** The reader has gone: nothing more is needed. */
-  readonly closed: boolean;
 }
 
 export function createOutput(stream: NodeJS.WriteStream): Output {
   let buffer = '';
   let blocked = false;
-  let closed = false;
+  let failure: NodeJS.ErrnoException | undefined;
+  let wake = (): void => {};
+  stream.on('drain', () => {
+    blocked = false;
+    wake();
+  });
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    closed = true;
+    failure ??= error;
+    wake();
   });
   const flush = (): void => {
-    if (buffer !== '' && !closed) blocked = !stream.write(buffer);
+    if (buffer !== '' && failure === undefined) blocked = !stream.write(buffer);
     buffer = '';
   };
   return {
@@ -30,12 +38,14 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
     },
     async settle() {
       flush();
-      if (!blocked || closed) return;
-      await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
-      blocked = false;
-    },
-    get closed() {
-      return closed;
+      if (blocked && failure === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      if (failure === undefined) return;
+      if (failure.code === 'EPIPE') throw new ReaderGone();
+      throw new RuntimeFailure(`cannot write the output: ${reasonOf(failure)}`);
     },
   };
 }

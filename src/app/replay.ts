@@ -29,11 +29,15 @@ export async function replay({ files, host, policy, onFact, onChunk, progress }:
     await onChunk?.();
     progress?.update(readers);
   };
-  if (readers.length === 1) {
-    while (await (readers[0] as EventReader).read(pipeline)) await betweenChunks();
-  } else await merge(readers, pipeline, betweenChunks);
+  try {
+    if (readers.length === 1) {
+      while (await (readers[0] as EventReader).read(pipeline)) await betweenChunks();
+    } else await merge(readers, pipeline, betweenChunks);
+  } finally {
+    for (const reader of readers) reader.close();
+    progress?.end();
+  }
   pipeline.finish();
-  progress?.end();
   return pipeline;
 }
 

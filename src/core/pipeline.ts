@@ -5,7 +5,7 @@
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { kindOf } from './model/exchange.ts';
+import { kindOf, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
@@ -64,6 +64,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const correlate = createCorrelate(policy, health);
   const latestVersion = new Map<string, Version | null>();
   let now = Number.NEGATIVE_INFINITY;
+  let lastTs = 0;
   let nextTick = Number.NEGATIVE_INFINITY;
 
   const state = (fact: Fact): void => {
@@ -123,7 +124,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const sequence = createSequence(
     {
       missing: (source, count) => cells.add('events_missing', count, [source]),
-      restarted: (writer) => track.writerGone(writer, onTracked),
+      restarted: (writer, ts) => track.writerGone(writer, ts, onTracked),
     },
     health,
   );
@@ -158,16 +159,19 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       nextTick = ts + OWN_TICK_MS;
       tick(ts);
     }
+    lastTs = ts;
+    if (fields.seq !== undefined && fields.seq !== null)
+      sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
     if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
     countEvent(origin.source, type);
-    if (fields.seq !== undefined && fields.seq !== null)
-      sequence.push(fields.writer ?? origin.writer, fields.seq, ts, origin.source);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
   };
   const reject = (reason: RejectionReason, origin: Origin): void =>
     cells.add('events_rejected', 1, [origin.source, reason]);
 
+  // Known from the configuration: their findings start at 0 like those of any server that was seen.
+  for (const server of policy.servers) measure({ is: 'seen', server: server.name, version: null });
   for (const server of policy.servers) greetConfigured(server.name, measure, policy);
 
   return {
@@ -178,6 +182,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
       if (isRejection(decoded)) {
         reject(decoded.rejected, origin);
+        // A broken line is not a missing one.
+        if (decoded.seq !== undefined) sequence.push(writerKey(decoded, origin), decoded.seq, lastTs, origin.source);
         return undefined;
       }
       if (decoded.ts > notAfter) {

@@ -2,6 +2,7 @@
  * Keyed state of the stages: a Map with a cap and an eviction counter, and a timer queue on event time. Both are needed for
  * every store: the input is lossy, so an entry may never be ended by its own event.
  */
+import type { Due, Place } from './model/due.ts';
 import type { StoreName } from './model/limits.ts';
 
 /** Counts what a full store had to give up, and knows the sizes. One per pipeline. */
@@ -83,9 +84,9 @@ export class GenerationSet {
   #before = 0;
 
   constructor(
-    name: StoreName,
+    private readonly name: StoreName,
     private readonly cap: number,
-    health: StoreHealth,
+    private readonly health: StoreHealth,
   ) {
     // A power of two at most half full keeps probe runs short.
     const slots = 2 ** Math.ceil(Math.log2(2 * cap));
@@ -103,6 +104,7 @@ export class GenerationSet {
     if (slot < 0) return;
     if (this.#count >= this.cap) {
       const reused = this.#old;
+      if (this.#before > 0) countEviction(this.health, this.name, this.#before);
       this.#old = this.#young;
       this.#before = this.#count;
       this.#young = reused.fill(0);
@@ -140,21 +142,6 @@ export function hash53(text: string): number {
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
   return 4294967296 * (2097151 & b) + (a >>> 0) || 1;
 }
-
-/** Something that is due at `deadline` (Unix ms of event time; Infinity = not due at all). */
-export interface Due {
-  deadline: number;
-  /** Its place in the queue; owned by the queue. */
-  place: Place | null;
-}
-export interface Place {
-  /** The deadline it is sorted by: never later than the item's own. */
-  at: number;
-  index: number;
-}
-
-/** Fields of a new item that is in no queue yet. */
-export const undue = (): Due => ({ deadline: Number.POSITIVE_INFINITY, place: null });
 
 /**
  * Binary heap of deadlines. Moving a deadline later is free (the place is corrected when it comes up); an item that is no longer

@@ -88,14 +88,15 @@ export function createPrometheusExporter(cells: Cells, options: { process: boole
       return await registry.metrics();
     } finally {
       snapshot.clear();
-      rendering = undefined;
     }
   };
   return {
     contentType: registry.contentType,
     render() {
       // Scrapes that overlap get the same text.
-      rendering ??= render();
+      rendering ??= render().finally(() => {
+        rendering = undefined;
+      });
       return rendering;
     },
   };

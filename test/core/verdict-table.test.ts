@@ -179,9 +179,9 @@ const CASES: readonly Case[] = [
     [open('s', -500, GET), headers('s', -400), end('s', 900, RESET)],
   ],
   [
-    '9 miss: the carrier lives',
-    '10 clean http_response C none -',
-    { carrier: 's', status: 202, content_type: null, events: 0, bytes: 0, cut: 'none' },
+    '9 miss: refused, and the carrier lives',
+    '10 clean http_response C boundary -',
+    { carrier: 's', status: 503, content_type: 'text/html', events: undefined },
     [open('s', -500, GET), headers('s', -400)],
   ],
 

@@ -3,6 +3,9 @@ import { LIMITS } from '../model/limits.ts';
 import type { Cells } from './cells.ts';
 import { OTHER } from './domains.ts';
 
+/** Half a character is no UTF-8: all of them would look the same in an exposition, and series would come twice. */
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
 export interface LabelBudget {
   server(name: string): string;
   /** The same without counting anything. */
@@ -15,6 +18,7 @@ export function createLabelBudget(cells: Cells): LabelBudget {
   return {
     server(name) {
       if (servers.has(name)) return name;
+      if (name.search(LONE_SURROGATE) !== -1) return this.server(name.replace(LONE_SURROGATE, '\ufffd'));
       // `_other` is one of the values.
       if (servers.size < LIMITS.servers - 1) {
         servers.set(name, new Set());

@@ -53,4 +53,8 @@ export interface Rejection {
   readonly rejected: RejectionReason;
   /** The field at fault, where there is one. */
   readonly field?: string;
+  /** Its place in the sequence of its writer, where the line tells: it did arrive. */
+  readonly seq?: number;
+  readonly writer?: string;
+  readonly host?: string;
 }

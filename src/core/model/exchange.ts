@@ -1,12 +1,14 @@
 /** An exchange while it is open and at its close: the union of its lines (later values win) and what only context tells. */
-import { intern } from '../intern.ts';
+
 import { hostPort } from '../protocol/endpoint.ts';
+import { mediaOf } from '../protocol/media.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import { isStatelessRevision, type Version, versionLabel } from '../protocol/revisions.ts';
-import type { Due } from '../store.ts';
-import type { EventFields, WireEvent } from './event.ts';
-import type { FieldName } from './fields.ts';
-import { declaredFields } from './keep.ts';
+import type { Due } from './due.ts';
+import type { EventFields, Origin, WireEvent } from './event.ts';
+import { LINE_FIELDS } from './fields.ts';
+import { intern } from './intern.ts';
+import { pickFields } from './keep.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
 
@@ -43,8 +45,12 @@ export interface Exchange extends Due {
   counted: boolean;
   /** It was open between two lines: other stages may know it. */
   wasOpen: boolean;
-  /** A `headers` line was seen. */
-  headersSeen: boolean;
+  /** A `headers` or `message` line was seen: there was a response head. */
+  headSeen: boolean;
+  /** Its last SSE event id, as a digest (not that of a Last-Event-ID header). */
+  lastEventDigest: string | undefined;
+  /** A JSON-RPC error was seen, whatever its id. */
+  errorSeen: boolean;
   /** The terminal message was seen; stays true whatever a later line says. */
   terminal: boolean;
   /** An SSE event id was seen on the stream. */
@@ -71,6 +77,11 @@ export const createExchangeKey =
   (home: string): ExchangeKey =>
   (host, id) =>
     host === home && id.charCodeAt(0) !== 0 ? id : `\0${host}\0${id}`;
+/** One writer: names are unique within a host. */
+export const writerKey = (
+  line: { readonly writer?: string | null | undefined; readonly host?: string | null | undefined },
+  origin: Origin,
+): string => `${line.host ?? origin.host}\n${line.writer ?? origin.writer}`;
 /** One transport instance; exchanges without a client are told apart by server at least. */
 export const clientKey = (host: string, client: string | null, server: string): string =>
   client === null ? `${host}\n\n${server}` : `${host}\n${client}`;
@@ -100,9 +111,9 @@ export function createExchange(key: string, hash: number, host: string, event: W
     http: 'POST',
     id: fields.exchange as string,
     host,
-    writer: fields.writer ?? event.origin.writer,
+    writer: writerKey(fields, event.origin),
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
-    fields: type === 'close' ? fields : declaredFields(fields),
+    fields: type === 'close' ? fields : pickFields(fields, LINE_FIELDS[type as 'open']),
     client: typeof fields.client === 'string' ? intern(fields.client) : null,
     server: '',
     policy: undefined,
@@ -114,7 +125,9 @@ export function createExchange(key: string, hash: number, host: string, event: W
     closeTs: Number.NaN,
     counted: false,
     wasOpen: false,
-    headersSeen: type === 'headers',
+    headSeen: type === 'headers',
+    lastEventDigest: undefined,
+    errorSeen: false,
     terminal: false,
     eventId: false,
     contract: undefined,
@@ -131,11 +144,11 @@ export function createExchange(key: string, hash: number, host: string, event: W
   return exchange;
 }
 
-/** Adds one more line to the union, which is the exchange's own by now (`declaredFields`). */
-export function mergeLine(exchange: Exchange, event: WireEvent, names: readonly FieldName[], policy: Policy): void {
+/** Adds one more line to the union, which is the exchange's own by now. */
+export function mergeLine(exchange: Exchange, event: WireEvent, policy: Policy): void {
   const union = exchange.fields as Record<string, unknown>;
   const { fields, ts } = event;
-  for (const name of names) {
+  for (const name of LINE_FIELDS[event.type as 'open']) {
     const value = fields[name];
     if (value !== undefined) union[name] = value;
   }
@@ -148,7 +161,7 @@ export function mergeLine(exchange: Exchange, event: WireEvent, names: readonly 
     exchange.openTs = Math.min(fields.open_ts, ts);
     exchange.openKnown = true;
   }
-  if (event.type === 'headers') exchange.headersSeen = true;
+  if (event.type === 'headers') exchange.headSeen = true;
   exchange.lastTs = Math.max(exchange.lastTs, ts);
   noteMessage(exchange, event);
 }
@@ -156,16 +169,27 @@ export function mergeLine(exchange: Exchange, event: WireEvent, names: readonly 
 /** What a message or close line proves for good. */
 function noteMessage(exchange: Exchange, event: WireEvent): void {
   const { type, fields } = event;
-  if (type !== 'message' && type !== 'close') return;
-  const { rpc, id_match } = fields;
-  const answers = fields.terminal === true || (type === 'message' && (rpc === 'result' || rpc === 'error'));
-  if (answers && id_match !== 'mismatch' && id_match !== 'null_id') {
-    exchange.terminal = true;
-    if (type === 'message') exchange.fields.terminal_kind = rpc as 'result' | 'error';
-  }
-  if (type === 'message' && rpc === 'cancelled') exchange.fields.cancelled = true;
-  if (rpc === 'prime' || (fields.event_ids ?? 0) > 0 || typeof fields.event_id_digest === 'string')
-    exchange.eventId = true;
+  if (type === 'message') {
+    exchange.headSeen = true;
+    const { rpc } = fields;
+    if (rpc === 'error') exchange.errorSeen = true;
+    if ((rpc === 'result' || rpc === 'error') && fields.id_match !== 'mismatch' && fields.id_match !== 'null_id') {
+      exchange.terminal = true;
+      exchange.fields.terminal_kind = rpc;
+    }
+    if (rpc === 'cancelled') exchange.fields.cancelled = true;
+    if (rpc === 'prime') exchange.eventId = true;
+  } else if (type === 'close') {
+    if (fields.terminal === true && fields.id_match !== 'mismatch' && fields.id_match !== 'null_id')
+      exchange.terminal = true;
+    if (fields.terminal_kind === 'error' || (fields.error_code ?? null) !== null) exchange.errorSeen = true;
+    if ((fields.event_ids ?? 0) > 0) exchange.eventId = true;
+    // On a lone close line of a resume GET the digest is that of the header.
+    if (isResumeLeg(exchange) && !exchange.wasOpen) return;
+  } else return;
+  if (typeof fields.event_id_digest !== 'string') return;
+  exchange.eventId = true;
+  exchange.lastEventDigest = fields.event_id_digest;
 }
 
 export const rpcKind = (exchange: Exchange): string =>
@@ -177,12 +201,19 @@ export const isOperation = (exchange: Exchange): boolean => isRequest(exchange) 
 export const isResumeLeg = (exchange: Exchange): boolean =>
   exchange.http === 'GET' && exchange.fields.last_event_id === true;
 
-/** Did a response head arrive? An unreported status does not hide a body that was seen. */
+/**
+ * Did a response head arrive? A status that was not reported does not hide an answer that was seen; one that is known to be absent
+ * (null) needs more than an orderly end.
+ */
 export function hasHead(exchange: Exchange): boolean {
   const { fields } = exchange;
-  if (typeof fields.status === 'number' || exchange.headersSeen || exchange.terminal) return true;
-  if (fields.how === 'no_response') return false;
-  return fields.how === 'eof' || (fields.bytes ?? 0) > 0 || (fields.events ?? 0) > 0;
+  if (typeof fields.status === 'number' || exchange.headSeen || exchange.terminal) return true;
+  const some = (n: number | null | undefined): boolean => (n ?? 0) > 0;
+  if (typeof fields.content_type === 'string' || typeof fields.content_length === 'number') return true;
+  if (fields.framing ?? fields.json ?? null) return true;
+  if (fields.session_issued === true || fields.cut === 'boundary' || fields.cut === 'mid') return true;
+  if (some(fields.bytes) || some(fields.events) || some(fields.notifications) || some(fields.event_ids)) return true;
+  return fields.how === 'eof' && fields.status === undefined;
 }
 
 const isRefusal = (status: number | null | undefined): boolean =>
@@ -197,11 +228,14 @@ export function kindOf(exchange: Exchange): StreamKind {
     if (isStatelessRevision(fields.protocol_version, fields.meta_protocol_version)) return 'none';
     if (!hasHead(exchange)) return 'standalone';
     const ok = fields.status === undefined || fields.status === null || (fields.status >= 200 && fields.status < 300);
-    return ok && isEventStream(fields.content_type, fields.events) ? 'standalone' : 'none';
+    return ok && isEventStream(exchange) ? 'standalone' : 'none';
   }
   if (!isRequest(exchange) || isRefusal(fields.status)) return 'none';
   return fields.method === LISTEN ? 'listen' : 'response';
 }
 
-const isEventStream = (contentType: string | null | undefined, events: number | null | undefined): boolean =>
-  contentType === undefined ? (events ?? 0) > 0 : (contentType?.startsWith('text/event-stream') ?? false);
+const isEventStream = ({ fields, headSeen, lastEventDigest }: Exchange): boolean => {
+  const media = mediaOf(fields.content_type, false);
+  if (media !== 'unknown') return media === 'sse';
+  return (fields.events ?? 0) > 0 || lastEventDigest !== undefined || (headSeen && fields.notifications !== undefined);
+};

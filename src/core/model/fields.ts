@@ -169,10 +169,14 @@ export interface TypeSpec {
   readonly doc: string;
 }
 
-/** Which fields a line type defines. A known field on another type is checked too and does no harm. */
+/** Which fields a line type defines; on a line of another type a field is unknown, and ignored. */
 export const EVENT_TYPES = {
   open: { required: ['exchange'], optional: OPEN, doc: 'an exchange started' },
-  headers: { required: ['exchange'], optional: HEADERS, doc: 'the response head arrived' },
+  headers: {
+    required: ['exchange'],
+    optional: [...HEADERS, ...OPEN],
+    doc: 'the response head arrived (with fields of `open` where there was no such line)',
+  },
   message: {
     required: ['exchange'],
     optional: ['rpc', 'id_match', 'event_id_digest', 'bytes', 'error_code', 'is_error', 'result_type'],
@@ -206,3 +210,20 @@ export const EVENT_TYPES = {
 
 export const ENVELOPE_FIELDS: readonly FieldName[] = ENVELOPE;
 export type EventType = keyof typeof EVENT_TYPES;
+
+const BY_TYPE = new Map(
+  (Object.entries(EVENT_TYPES) as [EventType, TypeSpec][]).map(([type, { required, optional }]) => [
+    type,
+    [...new Set([...ENVELOPE, ...required, ...optional])] as readonly FieldName[],
+  ]),
+);
+/** All fields that a line of this type may carry. */
+export const fieldsOf = (type: EventType): readonly FieldName[] => BY_TYPE.get(type) as readonly FieldName[];
+
+/** What a line adds to the record of its exchange: the bytes of one message are not those of the body. */
+export const LINE_FIELDS = {
+  open: fieldsOf('open'),
+  headers: fieldsOf('headers'),
+  message: fieldsOf('message').filter((name) => name !== 'bytes' && name !== 'event_id_digest'),
+  close: fieldsOf('close'),
+} as const;

@@ -1,6 +1,6 @@
 /** What the host wanted, and the exchanges it took. Closed label sets of design section 5. */
 import type { Version } from '../protocol/revisions.ts';
-import type { Due } from '../store.ts';
+import type { Due } from './due.ts';
 import type { EventFields } from './event.ts';
 import type { ServerPolicy } from './policy.ts';
 import type { FailureStage, Verdict } from './verdict.ts';

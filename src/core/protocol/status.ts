@@ -97,14 +97,14 @@ export function statusMeaning(exchange: Exchange): Meaning | null {
   const { fields } = exchange;
   const { status } = fields;
   if (status === undefined || status === null) return null;
-  if (status === 200 && fields.terminal_kind !== 'error' && (fields.error_code ?? null) === null) return null;
+  if (status === 200 && !exchange.errorSeen) return null;
   const answer: Answer = {
     status,
     stateless: isStatelessRevision(fields.protocol_version, fields.meta_protocol_version),
     http: exchange.http,
     code: fields.error_code ?? null,
     session: fields.session === true,
-    html: mediaOf(fields.content_type, false) === 'other' && (fields.content_type ?? '').includes('html'),
+    html: mediaOf(fields.content_type, false) === 'other' && (fields.content_type ?? '').toLowerCase().includes('html'),
     noMetaVersion: fields.meta_protocol_version === null,
     sessionIssued: fields.session_issued === true,
     request: isRequest(exchange),

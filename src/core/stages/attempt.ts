@@ -1,7 +1,8 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
-import { intern } from '../intern.ts';
+
 import type { EventFields } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
+import { intern } from '../model/intern.ts';
 import type { Attempt } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
 

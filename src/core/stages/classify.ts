@@ -31,6 +31,8 @@ export interface StreamFacts {
   readonly whole: 'whole' | 'cut' | 'malformed' | 'unknown';
   /** The client ended it: cancel, timeout, or null. */
   readonly gaveUp: 'client_cancel' | 'client_timeout' | null;
+  /** The client ended it, in whatever way. */
+  readonly byClient: boolean;
   /** The server's notifications/cancelled for this listen was seen. */
   readonly serverCancelled: boolean;
   readonly eventId: boolean;
@@ -71,7 +73,11 @@ export const VERDICT_TABLE: readonly Row[] = [
     }),
   },
   { row: 3, when: (x) => provesItself(x) && x.whole === 'whole', verdict: clean('integrity_ok', 3) },
-  { row: 4, when: (x) => isStream(x) && (x.gaveUp !== null || x.serverCancelled), verdict: clean('listen_ended', 4) },
+  {
+    row: 4,
+    when: (x) => isStream(x) && (x.gaveUp !== null || x.byClient || x.serverCancelled),
+    verdict: clean('listen_ended', 4),
+  },
   {
     row: 5,
     when: (x) => x.gaveUp !== null,
@@ -146,13 +152,19 @@ function wholeness(exchange: Exchange, media: Media): StreamFacts['whole'] {
   if (integrity_ok === true || json === 'complete') return 'whole';
   if (json === 'malformed') return 'malformed';
   if (json === 'cut' || json === 'empty' || integrity_ok === false) return 'cut';
-  // Nothing judged the JSON text, yet no bytes, or bytes that stop inside a token, are no document.
-  return media === 'json' && (bytes === 0 || cut === 'mid') ? 'cut' : 'unknown';
+  // Nothing judged the JSON text, yet no bytes, or bytes that stop inside a token, are no document (where there should be one).
+  const { how, status } = exchange.fields;
+  const none = status === 202 || status === 204 || status === 405 || (how === 'cancel' && isDiscard(status, media));
+  return media === 'json' && !none && (bytes === 0 || cut === 'mid') ? 'cut' : 'unknown';
 }
 
 export function factsOf(exchange: Exchange, kind: JudgedKind, cutMid: StreamFacts['cutMid']): StreamFacts {
   const { fields, contract } = exchange;
-  const media = mediaOf(fields.content_type, fields.json !== undefined && fields.json !== null);
+  const reported = mediaOf(fields.content_type, fields.json !== undefined && fields.json !== null);
+  // No content is expected with these.
+  const whole = fields.json === 'complete' || fields.json === 'cut' || fields.json === 'malformed';
+  const empty = (fields.status === 202 || fields.status === 204) && !((fields.bytes ?? 0) > 0) && !whole;
+  const media = empty && reported !== 'sse' ? 'absent' : reported;
   return {
     kind,
     head: hasHead(exchange),
@@ -163,6 +175,7 @@ export function factsOf(exchange: Exchange, kind: JudgedKind, cutMid: StreamFact
     selfDelimiting: fields.self_delimiting === true || contract?.selfDelimiting === true,
     whole: wholeness(exchange, media),
     gaveUp: whoGaveUp(exchange, media),
+    byClient: fields.by === 'client',
     serverCancelled: fields.cancelled === true,
     eventId: exchange.eventId,
     carrierLost: typeof fields.carrier === 'string' && exchange.carrierEnded,
@@ -184,7 +197,7 @@ function regimeOf(facts: StreamFacts, decision: Decision): Regime {
 function stageOf(facts: StreamFacts): FailureStage {
   if (!facts.head) return facts.notSent ? 'connect' : 'before_headers';
   if (facts.media === 'json') return 'mid_json';
-  return facts.cut === 'mid' ? 'mid_event' : 'between_events';
+  return facts.cut === 'mid' && facts.media !== 'other' ? 'mid_event' : 'between_events';
 }
 
 function sideOf(exchange: Exchange, facts: StreamFacts, decision: Decision): Side {

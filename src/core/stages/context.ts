@@ -11,12 +11,19 @@ import { BoundedMap, type StoreHealth } from '../store.ts';
 interface Note {
   readonly ts: number;
 }
-interface Announcements extends Note {
+interface Announcements {
+  ts: number;
   readonly all: readonly { readonly ts: number; readonly contract: Contract }[];
 }
+interface Cancel extends Note {
+  readonly client: string;
+}
 interface Deletion extends Note {
-  /** The DELETE that says so, until its answer is known. */
-  readonly by: string | null;
+  readonly all: readonly {
+    readonly ts: number;
+    /** The DELETE that says so, until its answer is known. */
+    readonly by: string | null;
+  }[];
 }
 
 export interface Context {
@@ -30,13 +37,14 @@ export interface Context {
   tick(now: number): void;
 }
 
-/** Announcements kept per server: an exchange may have opened before the latest one. */
-const KEPT_ANNOUNCEMENTS = 4;
+/** Announcements kept per server, deletions per client: an exchange may have opened before the latest one. */
+const KEPT_PER_KEY = 16;
 
 export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Context {
+  // No TTL: a contract holds until it is replaced.
   const contracts = new BoundedMap<Announcements>('contracts', LIMITS.contracts, health);
   const deletions = new BoundedMap<Deletion>('clients', LIMITS.clients, health);
-  const cancels = new BoundedMap<Note>('cancels', LIMITS.cancels, health);
+  const cancels = new BoundedMap<Cancel>('cancels', LIMITS.cancels, health);
   const carriers = new BoundedMap<Note>('carriers', LIMITS.carriers, health);
 
   let nextSweep = 0;
@@ -44,27 +52,38 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
   const cancelKey = (exchange: Exchange, rpcId: string): string =>
     `${clientKey(exchange.host, exchange.client, exchange.server)}\n${rpcId}`;
 
-  /** A cancellation names a request by rpc id within one client, or by exchange; it explains what ends after it. */
+  /** A cancellation names a request of its client, by rpc id or by exchange; it explains what ends after it. */
   const wasCancelled = (exchange: Exchange): boolean => {
     if (cancels.size === 0) return false;
-    const within = (note: Note | undefined): boolean =>
-      note !== undefined && exchange.openTs <= note.ts && note.ts <= exchange.closeTs;
-    const rpcId = exchange.fields.rpc_id;
-    return (
-      within(cancels.get(exchange.key)) ||
-      (rpcId !== undefined && rpcId !== null && within(cancels.get(cancelKey(exchange, rpcId))))
-    );
+    const { closeTs, openTs, openKnown } = exchange;
+    const client = clientKey(exchange.host, exchange.client, exchange.server);
+    const named = cancels.get(exchange.key);
+    // Ids of exchanges do not come again, so a lone close line without its open time is no obstacle.
+    if (named?.client === client && named.ts <= closeTs && (!openKnown || openTs <= named.ts)) return true;
+    const rpcId = exchange.fields.rpc_id ?? null;
+    const byId = rpcId === null ? undefined : cancels.get(cancelKey(exchange, rpcId));
+    if (byId === undefined || byId.ts > closeTs) return false;
+    // Nor do the rpc ids of a client, within the life of a request.
+    return openKnown ? openTs <= byId.ts : closeTs - byId.ts <= LIMITS.expireResponseMs;
   };
 
+  const noteDeletion = (client: string, ts: number, by: string | null): void => {
+    const known = (deletions.get(client)?.all ?? []).filter((each) => by === null || each.by !== by);
+    deletions.set(client, { ts, all: [...known, { ts, by }].slice(-KEPT_PER_KEY) });
+  };
   const wasDeleted = (exchange: Exchange): boolean => {
-    if (deletions.size === 0 || exchange.fields.session === false) return false;
+    const { session } = exchange.fields;
+    if (deletions.size === 0 || session === false || session === null) return false;
     const deletion = deletions.get(clientKey(exchange.host, exchange.client, exchange.server));
-    return deletion !== undefined && exchange.openTs <= deletion.ts && deletion.ts <= exchange.closeTs;
+    return deletion?.all.some(({ ts }) => exchange.openTs <= ts && ts <= exchange.closeTs) === true;
   };
 
   const contractAt = (server: string, configured: ServerPolicy | undefined, ts: number): Contract | undefined => {
     // Without an announcement before it opened, nothing was promised to this exchange.
-    const known = contracts.get(server)?.all;
+    const entry = contracts.get(server);
+    const known = entry?.all;
+    // In use: its 24 hours start again.
+    if (entry !== undefined) entry.ts = Math.max(entry.ts, ts);
     let announced: Contract | undefined;
     for (let i = (known?.length ?? 0) - 1; i >= 0 && announced === undefined; i--) {
       const candidate = (known as Announcements['all'])[i] as Announcements['all'][number];
@@ -79,12 +98,15 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
         sentinel: fields.sentinel === null ? 'optional' : fields.sentinel,
         selfDelimiting: fields.self_delimiting === null ? false : fields.self_delimiting,
       };
-      const all = [...(contracts.get(server)?.all ?? []), { ts, contract }].sort((a, b) => a.ts - b.ts);
-      contracts.set(server, { ts, all: all.slice(-KEPT_ANNOUNCEMENTS) });
+      const all = [...(contracts.get(server)?.all ?? []), { ts, contract }]
+        .sort((a, b) => a.ts - b.ts)
+        // Discovery before every request mostly says the same again.
+        .filter((each, i, sorted) => i === 0 || !sameContract(each.contract, sorted[i - 1]?.contract));
+      contracts.set(server, { ts, all: all.slice(-KEPT_PER_KEY) });
       return combine(configured, all.at(-1)?.contract);
     },
     sessionDeleted(client, ts) {
-      deletions.set(client, { ts, by: null });
+      noteDeletion(client, ts, null);
     },
     carrierClosed(key, ts) {
       carriers.set(key, { ts });
@@ -92,27 +114,22 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
     noteRequest(exchange) {
       const named = exchange.fields.cancel_of;
       if (named !== undefined && named !== null) {
-        const note = { ts: exchange.openTs };
+        const note = { ts: exchange.openTs, client: clientKey(exchange.host, exchange.client, exchange.server) };
         cancels.set(cancelKey(exchange, named), note);
         cancels.set(exchangeKey(exchange.host, named), note);
       }
       if (exchange.http === 'DELETE' && exchange.fields.how === undefined)
-        deletions.set(clientKey(exchange.host, exchange.client, exchange.server), {
-          ts: exchange.openTs,
-          by: exchange.key,
-        });
+        noteDeletion(clientKey(exchange.host, exchange.client, exchange.server), exchange.openTs, exchange.key);
     },
     attachAtClose(exchange, stateOf) {
       exchange.contract = contractAt(exchange.server, exchange.policy, exchange.openTs);
       exchange.cancelled = wasCancelled(exchange);
       exchange.sessionDeleted = wasDeleted(exchange);
-      const { carrier } = exchange.fields;
-      if (carrier !== undefined && carrier !== null) {
-        const state = carriers.has(exchangeKey(exchange.host, carrier))
-          ? 'closed'
-          : stateOf(exchangeKey(exchange.host, carrier));
-        // The tap closes such a POST when its answer came or its carrier ended: an unseen carrier is no living one.
-        exchange.carrierEnded = state === 'closed' || (state === 'unknown' && isAccepted(exchange.fields.status));
+      const { carrier, status } = exchange.fields;
+      if (typeof carrier === 'string') {
+        const key = exchangeKey(exchange.host, carrier);
+        // The tap closes an accepted POST when its answer came or its carrier ended, in whatever order the lines come.
+        exchange.carrierEnded = isAccepted(status) || carriers.has(key) || stateOf(key) === 'closed';
       }
       if (exchange.http === 'DELETE') noteDelete(exchange);
     },
@@ -120,22 +137,27 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
       if (now < nextSweep) return;
       nextSweep = now + LIMITS.sweepMs;
       const before = now - LIMITS.memoryMs;
-      contracts.expire(before);
       deletions.expire(before);
       cancels.expire(before);
       carriers.expire(before);
     },
   };
 
-  /** A DELETE that was refused deleted nothing; one known by its close line alone counts from its open time. */
+  /** A DELETE that was refused or never arrived deleted nothing; one known by its close line alone counts from its open time. */
   function noteDelete(exchange: Exchange): void {
     const key = clientKey(exchange.host, exchange.client, exchange.server);
+    const { status, how } = exchange.fields;
+    if (typeof status === 'number' ? isAccepted(status) : how === 'eof') {
+      noteDeletion(key, exchange.openTs, exchange.key);
+      return;
+    }
     const known = deletions.get(key);
-    if (isAccepted(exchange.fields.status)) {
-      if (known === undefined || known.by === exchange.key) deletions.set(key, { ts: exchange.openTs, by: null });
-    } else if (known?.by === exchange.key) deletions.delete(key);
+    if (known !== undefined) deletions.set(key, { ...known, all: known.all.filter(({ by }) => by !== exchange.key) });
   }
 }
+
+const sameContract = (a: Contract, b: Contract | undefined): boolean =>
+  a.sentinel === b?.sentinel && a.selfDelimiting === b?.selfDelimiting;
 
 const isAccepted = (status: number | null | undefined): boolean =>
   status === undefined || status === null || (status >= 200 && status < 300);

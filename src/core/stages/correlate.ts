@@ -202,10 +202,19 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
   };
 
+  /** Is its operation over by the clock of this line, even if no tick has said so yet? */
+  const isOver = (attempt: Attempt | undefined, ts: number): boolean => {
+    const operation = attempt?.operation ?? null;
+    if (operation === null || operation.ended || ts <= operation.deadline) return false;
+    onDeadline(operation);
+    return true;
+  };
+
   const onOpened = (exchange: Exchange): void => {
     // Without a method it cannot be joined yet; a later line may tell.
     if (exchange.counted || !isOperation(exchange) || !exchange.fields.method) return;
     let attempt = attempts.get(exchange.key);
+    if (isOver(attempt, exchange.lastTs)) return;
     if (attempt === undefined) {
       attempt = pool.open(exchange);
       attempt.owner = exchange;
@@ -260,6 +269,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       const resolved = input.is === 'judged' && input.resolved;
       let attempt = exchange.wasOpen || resolved ? attempts.get(exchange.key) : undefined;
       if (attempt?.counted || (resolved && attempt === undefined)) return;
+      if (!resolved && isOver(attempt, exchange.lastTs)) return;
       if (!resolved) {
         if (attempt === undefined) attempt = pool.open(exchange);
         else refresh(attempt, exchange);

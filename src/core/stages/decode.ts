@@ -9,6 +9,7 @@ import {
   FIELDS,
   type FieldName,
   type FieldSpec,
+  fieldsOf,
   MAX_ID_BYTES,
   MAX_TEXT_CHARS,
   MAX_WORD_CHARS,
@@ -32,6 +33,8 @@ interface Field {
   readonly kind: Kind;
   /** Words of an enum. */
   readonly words: readonly string[];
+  /** Longer text is cut. */
+  readonly maxChars: number;
   /** Parts of an object. */
   readonly parts: ReadonlyMap<string, Field>;
   /** The declared field that came after it last time: writers keep their order, so the next look-up is mostly a comparison. */
@@ -42,15 +45,22 @@ const compile = (name: string, spec: FieldSpec): Field => ({
   name,
   kind: typeof spec.is === 'string' ? spec.is : 'enum',
   words: typeof spec.is === 'string' ? [] : spec.is,
+  maxChars: spec.is === 'word' ? MAX_WORD_CHARS : spec.is === 'text' ? MAX_TEXT_CHARS : Number.POSITIVE_INFINITY,
   parts: compileAll(spec.of ?? {}),
   next: undefined,
 });
 const compileAll = (specs: Readonly<Record<string, FieldSpec>>): Map<string, Field> =>
   new Map(Object.entries(specs).map(([name, spec]) => [name, compile(name, spec)]));
 
-const KNOWN = compileAll(FIELDS);
+/** Fields by line type: what is declared for another type is unknown here. */
+const KNOWN = new Map<string, ReadonlyMap<string, Field>>(
+  (Object.keys(EVENT_TYPES) as EventType[]).map((type) => [
+    type,
+    new Map(fieldsOf(type).map((name) => [name, compile(name, FIELDS[name])])),
+  ]),
+);
 /** Before the first field of a line. */
-const START = compile('', { is: 'bool', doc: '' });
+const START = new Map([...KNOWN.keys()].map((type) => [type, compile('', { is: 'bool', doc: '' })]));
 const REQUIRED = new Map<string, readonly FieldName[]>(
   Object.entries(EVENT_TYPES).map(([type, spec]) => [type, spec.required]),
 );
@@ -60,13 +70,12 @@ function fits(value: unknown, field: Field): boolean {
   switch (field.kind) {
     case 'id':
       if (typeof value !== 'string') return false;
-      return value.length > 0 && (value.length * 3 <= MAX_ID_BYTES || utf8Length(value) <= MAX_ID_BYTES);
+      return value.length * 3 <= MAX_ID_BYTES || utf8Length(value) <= MAX_ID_BYTES;
     case 'word':
-      return typeof value === 'string' && value.length <= MAX_WORD_CHARS;
     case 'text':
-      return typeof value === 'string' && value.length <= MAX_TEXT_CHARS;
+      return typeof value === 'string';
     case 'enum':
-      return field.words.includes(value as string);
+      return typeof value === 'string';
     case 'bool':
       return typeof value === 'boolean';
     case 'count':
@@ -80,13 +89,18 @@ function fits(value: unknown, field: Field): boolean {
   }
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const MAX_TIME = 8.64e15;
 
 /** Unix ms of a `ts` value (number of ms, or RFC 3339 text), or NaN. */
 function parseTime(value: unknown): number {
   if (typeof value === 'number') return value >= 0 && value <= MAX_TIME ? value : Number.NaN;
-  return typeof value === 'string' && RFC3339.test(value) ? Date.parse(value) : Number.NaN;
+  const match = typeof value === 'string' ? RFC3339.exec(value) : null;
+  if (match === null) return Number.NaN;
+  const [, date, minute, second, fraction = '', zone] = match;
+  // A leap second is the first moment of the next minute, as Unix time has it.
+  const leap = second === '60';
+  return Date.parse(`${date}T${minute}:${leap ? '59' : second}${fraction.slice(0, 4)}${zone}`) + (leap ? 1000 : 0);
 }
 
 /** The declared parts of an object field, or null if one does not fit. */
@@ -103,8 +117,17 @@ function readObject(value: unknown, parts: ReadonlyMap<string, Field>): Record<s
   return out;
 }
 
-const reject = (rejected: Rejection['rejected'], field?: string): Rejection =>
-  field === undefined ? { rejected } : { rejected, field };
+/** `raw`: the parsed line; its place in the sequence is known even if nothing else of it is good. */
+function reject(rejected: Rejection['rejected'], field?: string, raw?: Record<string, unknown>): Rejection {
+  const { seq, writer, host } = raw ?? {};
+  return {
+    rejected,
+    ...(field !== undefined && { field }),
+    ...(Number.isSafeInteger(seq) && (seq as number) >= 0 && { seq: seq as number }),
+    ...(typeof writer === 'string' && writer.length <= MAX_ID_BYTES && { writer }),
+    ...(typeof host === 'string' && host.length <= MAX_ID_BYTES && { host }),
+  };
+}
 
 /**
  * Decodes one line (no line end, not blank). Never throws.
@@ -118,21 +141,23 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     return reject('not_json');
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return reject('not_object');
-  if (raw.v !== 1) return raw.v === undefined ? reject('missing_field', 'v') : reject('bad_version');
+  if (raw.v !== 1)
+    return raw.v === undefined ? reject('missing_field', 'v', raw) : reject('bad_version', undefined, raw);
   const type = raw.type;
-  if (type === undefined || type === null) return reject('missing_field', 'type');
+  if (type === undefined || type === null) return reject('missing_field', 'type', raw);
   const required = REQUIRED.get(type as string);
-  if (required === undefined) return reject('unknown_type');
-  if (raw.ts === undefined || raw.ts === null) return reject('missing_field', 'ts');
+  if (required === undefined) return reject('unknown_type', undefined, raw);
+  if (raw.ts === undefined || raw.ts === null) return reject('missing_field', 'ts', raw);
   const ts = parseTime(raw.ts);
-  if (Number.isNaN(ts)) return reject('bad_field', 'ts');
+  if (Number.isNaN(ts)) return reject('bad_field', 'ts', raw);
 
   // Checked in place: a copy of every line would cost as much as parsing it.
-  let before: Field = START;
+  const known = KNOWN.get(type as string) as ReadonlyMap<string, Field>;
+  let before: Field = START.get(type as string) as Field;
   for (const name in raw) {
     let field = before.next;
     if (field === undefined || field.name !== name) {
-      field = KNOWN.get(name);
+      field = known.get(name);
       if (field === undefined) continue;
       before.next = field;
     }
@@ -141,18 +166,24 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     if (value === null) continue;
     if (field.kind === 'time') {
       const time = parseTime(value);
-      if (Number.isNaN(time)) return reject('bad_field', name);
+      if (Number.isNaN(time)) return reject('bad_field', name, raw);
       raw[name] = time;
     } else if (field.kind === 'object') {
       const parts = readObject(value, field.parts);
-      if (parts === null) return reject('bad_field', name);
+      if (parts === null) return reject('bad_field', name, raw);
       raw[name] = parts;
-    } else if (!fits(value, field)) return reject('bad_field', name);
+    } else if (!fits(value, field)) return reject('bad_field', name, raw);
+    // Names that servers choose may be longer than anybody needs; the line is none the worse for it.
+    else if (field.kind === 'enum') {
+      // A word that is not known (a later writer's) says nothing; where the line needs it, it is no line of ours.
+      if (!field.words.includes(value as string)) raw[name] = undefined;
+    } else if (field.maxChars < Number.POSITIVE_INFINITY && (value as string).length > field.maxChars)
+      raw[name] = (value as string).slice(0, field.maxChars);
   }
   const fields = raw as EventFields;
   for (const name of required) {
     const value = fields[name];
-    if (value === undefined || value === null) return reject('missing_field', name);
+    if (value === undefined || value === null || value === '') return reject('missing_field', name, raw);
   }
   return { type: type as EventType, ts, origin, line, offset, fields };
 }

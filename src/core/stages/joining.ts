@@ -27,6 +27,8 @@ interface Replacement {
 type ByClient = Map<string, Set<Operation>>;
 
 const UNKNOWN_CLIENT = '';
+/** What a client that closes breaks off ends within this time. */
+const CLOSING_MS = 1000;
 
 const restOf = (host: string, server: string, method: string | null, target: string | null): string =>
   `${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
@@ -102,7 +104,8 @@ export function createJoining(health: StoreHealth): Joining {
   const wasReplaced = (attempt: Attempt, exchange: Exchange): boolean => {
     const replacement = replaced.get(`${attempt.host}\n${attempt.client}`);
     if (replacement === undefined || replacement.ts > exchange.openTs) return false;
-    return !attempt.openKnown || attempt.openTs <= replacement.ts;
+    // A lone close line tells no open time: what ended well after the replacement was not ended by it.
+    return attempt.openTs <= replacement.ts + (attempt.openKnown ? 0 : CLOSING_MS);
   };
 
   const firstOf = (candidates: Set<Operation> | undefined, exchange: Exchange): Join | undefined => {

@@ -2,13 +2,16 @@
  * Row 6 of the verdict table: a response stream that carried event ids and ended without its answer is suspended until a
  * resume GET brings the terminal message, or none opened in time. Every other exchange passes straight through with its verdict.
  */
+
+import type { Due } from '../model/due.ts';
 import { clientKey, type Exchange, isResumeLeg } from '../model/exchange.ts';
-import { declaredFields } from '../model/keep.ts';
+import { LINE_FIELDS } from '../model/fields.ts';
+import { pickFields } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { BoundedMap, type Due, type StoreHealth, TimerQueue } from '../store.ts';
+import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   type Decision,
   decide,
@@ -66,6 +69,8 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
   let out: Emit<Classified> = () => {};
   const timers = new TimerQueue<Suspended>();
   const suspended = new BoundedMap<Suspended>('suspended', LIMITS.suspended, health, (entry) => giveUp(entry));
+  /** The same by client and server, oldest first. */
+  const byScope = new Map<string, Set<Suspended>>();
   const legs = new Map<string, Suspended>();
 
   const scopeOf = (exchange: Exchange): string =>
@@ -73,6 +78,9 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
 
   const settle = (entry: Suspended, decision: Decision, at: number, leg: Exchange | null = null): void => {
     suspended.delete(entry.key);
+    const siblings = byScope.get(entry.scope);
+    siblings?.delete(entry);
+    if (siblings?.size === 0) byScope.delete(entry.scope);
     timers.cancel(entry);
     if (entry.leg !== null) legs.delete(entry.leg);
     const { exchange, facts } = entry;
@@ -91,8 +99,8 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
 
   const suspend = (exchange: Exchange, facts: StreamFacts): void => {
     // It outlives its line.
-    exchange.fields = declaredFields(exchange.fields);
-    const digest = exchange.fields.event_id_digest ?? undefined;
+    exchange.fields = pickFields(exchange.fields, LINE_FIELDS.close);
+    const digest = exchange.lastEventDigest;
     const entry: Suspended = {
       key: exchange.key,
       exchange,
@@ -105,6 +113,9 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
       place: null,
     };
     suspended.set(entry.key, entry);
+    const siblings = byScope.get(entry.scope);
+    if (siblings === undefined) byScope.set(entry.scope, new Set([entry]));
+    else siblings.add(entry);
     timers.schedule(entry);
     out({ is: 'suspended', exchange, stage: facts.cut === 'mid' ? 'mid_event' : 'between_events' });
   };
@@ -112,12 +123,11 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
   /** By the digest of the event id, else the oldest whose digest cannot tell; digests that differ are another stream's. */
   const match = (leg: Exchange): Suspended | undefined => {
     if (suspended.size === 0) return undefined;
-    const scope = scopeOf(leg);
     const digest = leg.fields.event_id_digest ?? undefined;
     let oldest: Suspended | undefined;
-    for (const entry of suspended.values()) {
+    for (const entry of byScope.get(scopeOf(leg)) ?? []) {
       // A leg known by its close line alone may come when the wait is over, even if no tick has said so yet.
-      if (entry.scope !== scope || entry.leg !== null || leg.lastTs > entry.deadline) continue;
+      if (entry.leg !== null || leg.lastTs > entry.deadline) continue;
       if (leg.openTs < entry.since || leg.openTs > entry.since + LIMITS.resumeWindowMs) continue;
       if (digest !== undefined && entry.digest === digest) return entry;
       if ((digest === undefined || entry.digest === undefined) && oldest === undefined) oldest = entry;
@@ -140,7 +150,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     legs.delete(leg.key);
     entry.leg = null;
     entry.since = at;
-    entry.digest = leg.eventId ? (leg.fields.event_id_digest ?? undefined) : entry.digest;
+    entry.digest = leg.eventId ? leg.lastEventDigest : entry.digest;
     entry.deadline = at + LIMITS.resumeWindowMs;
     timers.schedule(entry);
   };
@@ -148,9 +158,8 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
   /** Waits of the same client that are over by the clock of its own line, though no tick has said so yet. */
   const giveUpDue = (exchange: Exchange): void => {
     if (suspended.size === 0) return;
-    const scope = scopeOf(exchange);
-    for (const entry of suspended.values())
-      if (entry.scope === scope && entry.deadline < exchange.lastTs) giveUp(entry);
+    for (const entry of [...(byScope.get(scopeOf(exchange)) ?? [])])
+      if (entry.deadline < exchange.lastTs) giveUp(entry);
   };
 
   return {

@@ -2,8 +2,10 @@
  * Follows `seq` per writer: a hole that no late line fills within the hold is missing events; a lower number is late, 0 after
  * a higher one starts afresh. Counting a hole at once would call reordered lines missing, and a counter cannot take it back.
  */
+
+import type { Due } from '../model/due.ts';
 import { LIMITS } from '../model/limits.ts';
-import { BoundedMap, countEviction, type Due, type StoreHealth, TimerQueue } from '../store.ts';
+import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
 
 interface Hole extends Due {
   readonly source: string;
@@ -21,7 +23,7 @@ interface Writer {
 export interface SequenceEvents {
   missing(source: string, count: number): void;
   /** The writer began a new life: what it left open will never close. */
-  restarted(writer: string): void;
+  restarted(writer: string, ts: number): void;
 }
 
 export interface Sequence {
@@ -90,16 +92,18 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
         writers.set(name, { ts, last: seq, holes: [] });
         return;
       }
+      // The first line of a former life may come late or twice: a new life is not older than what was seen.
+      const newest = writer.ts;
       writer.ts = Math.max(writer.ts, ts);
       if (seq === writer.last + 1) {
         writer.last = seq;
       } else if (seq > writer.last) {
         add(writer, writer.last + 1, seq - 1, source, ts + LIMITS.seqHoleMs);
         writer.last = seq;
-      } else if (seq === 0 && writer.last > 0) {
+      } else if (seq === 0 && ts > newest) {
         settleAll(writer);
         writer.last = 0;
-        events.restarted(name);
+        events.restarted(name, ts);
       } else fill(writer, seq, ts);
     },
     tick(now) {

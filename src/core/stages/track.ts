@@ -2,6 +2,8 @@
  * Lines to exchange records. Decides when an exchange opens, closes and expires, attaches what other lines prove about it
  * (cancellation, session deletion, a lost carrier, the contract in force), and routes parse and settle lines. It judges nothing.
  */
+
+import type { Due } from '../model/due.ts';
 import type { WireEvent } from '../model/event.ts';
 import {
   type Contract,
@@ -12,13 +14,12 @@ import {
   mergeLine,
   serverName,
 } from '../model/exchange.ts';
-import { ENVELOPE_FIELDS, EVENT_TYPES, type FieldName } from '../model/fields.ts';
 import { keepEvent } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { BoundedMap, type Due, GenerationSet, hash53, type StoreHealth, TimerQueue } from '../store.ts';
+import { BoundedMap, GenerationSet, hash53, type StoreHealth, TimerQueue } from '../store.ts';
 import { createContext } from './context.ts';
 
 export type Tracked =
@@ -41,7 +42,7 @@ export type Tracked =
 
 export interface Track extends Stage<WireEvent, Tracked> {
   /** The writer started afresh: its open exchanges never close. */
-  writerGone(writer: string, emit: Emit<Tracked>): void;
+  writerGone(writer: string, ts: number, emit: Emit<Tracked>): void;
   /** Open exchanges that have an `open` line, for the gauge. */
   open(): IterableIterator<Exchange>;
 }
@@ -51,14 +52,8 @@ interface Orphan extends Due {
   readonly events: WireEvent[];
 }
 
-const LINE_FIELDS: Record<'open' | 'headers' | 'message' | 'close', readonly FieldName[]> = {
-  open: [...ENVELOPE_FIELDS, ...EVENT_TYPES.open.optional],
-  headers: [...ENVELOPE_FIELDS, ...EVENT_TYPES.headers.optional, ...EVENT_TYPES.open.optional],
-  message: [...ENVELOPE_FIELDS, 'id_match', 'event_id_digest', 'error_code', 'is_error', 'result_type'],
-  close: [...ENVELOPE_FIELDS, 'how', ...EVENT_TYPES.close.optional],
-};
 /** Payload lines kept for one open exchange; a host parses an answer once or twice. */
-const MAX_WAITING = 16;
+const MAX_WAITING = 64;
 
 export function createTrack(policy: Policy, health: StoreHealth, home: string): Track {
   const exchangeKey = createExchangeKey(home);
@@ -68,6 +63,8 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
   const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
     lose(exchange, 'evicted'),
   );
+  /** Open exchanges by writer: all of them expire when it starts afresh. */
+  const byWriter = new Map<string, Set<Exchange>>();
   const orphans = new BoundedMap<Orphan>('orphan_lines', LIMITS.orphanLines, health, (orphan) => {
     orphanTimers.cancel(orphan);
     release(orphan);
@@ -76,6 +73,11 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
   const context = createContext(exchangeKey, health);
 
   const leave = (exchange: Exchange): void => {
+    if (exchange.wasOpen) {
+      const siblings = byWriter.get(exchange.writer);
+      siblings?.delete(exchange);
+      if (siblings?.size === 0) byWriter.delete(exchange.writer);
+    }
     timers.cancel(exchange);
     closed.add(exchange.hash);
     if (exchange.http === 'GET') context.carrierClosed(exchange.key, exchange.lastTs);
@@ -116,7 +118,7 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
   };
 
   const attach = (exchange: Exchange, event: WireEvent): void => {
-    if (event.fields.result === 'timeout') exchange.timeoutTs ??= event.ts;
+    if (event.type === 'settle' && event.fields.result === 'timeout') exchange.timeoutTs ??= event.ts;
     exchange.lastTs = Math.max(exchange.lastTs, event.ts);
     exchange.waiting ??= [];
     if (!exchange.counted && exchange.waiting.length < MAX_WAITING) exchange.waiting.push(keepEvent(event));
@@ -156,8 +158,8 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
         return;
       }
       exchange = enter(key, hash, host, event);
-    } else mergeLine(exchange, event, LINE_FIELDS[event.type as 'open'], policy);
-    if (first || event.type === 'open') context.noteRequest(exchange);
+    } else mergeLine(exchange, event, policy);
+    if (first || event.type === 'open' || typeof event.fields.cancel_of === 'string') context.noteRequest(exchange);
     if (event.type === 'close') {
       if (!first) open.delete(key);
       close(exchange, event);
@@ -166,6 +168,9 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
     if (first) {
       exchange.wasOpen = true;
       open.add(key, exchange);
+      const siblings = byWriter.get(exchange.writer);
+      if (siblings === undefined) byWriter.set(exchange.writer, new Set([exchange]));
+      else siblings.add(exchange);
     }
     keepOpen(exchange);
     if (first || event.type !== 'message') out({ is: 'opened', exchange });
@@ -194,10 +199,13 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
         orphan = undefined;
       }
       if (orphan === undefined) {
-        orphan = { key, events: [], deadline: event.ts + LIMITS.orphanMs, place: null };
+        orphan = { key, events: [], deadline: 0, place: null };
         orphans.set(key, orphan);
-        orphanTimers.schedule(orphan);
       }
+      // What a caller was told may come a long wait before the lone close line of its exchange.
+      const wait = is === 'settle' ? LIMITS.expireResponseMs : LIMITS.orphanMs;
+      orphan.deadline = Math.max(orphan.deadline, event.ts + wait);
+      orphanTimers.schedule(orphan);
       if (orphan.events.length < MAX_WAITING) orphan.events.push(keepEvent(event));
       else out({ is, event, key: null });
     }
@@ -240,9 +248,11 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
       timers.expire(now, expireByAge);
       orphanTimers.expire(now, giveUpWaiting);
     },
-    writerGone(writer, emit) {
+    writerGone(writer, ts, emit) {
       out = emit;
-      for (const exchange of [...open.values()]) if (exchange.writer === writer) expire(exchange, 'writer_gone');
+      // One that was over by then had its time, even if no tick has said so yet.
+      for (const exchange of [...(byWriter.get(writer) ?? [])])
+        expire(exchange, exchange.deadline < ts ? 'ttl' : 'writer_gone');
     },
     open: () => open.values(),
   };
