@@ -149,6 +149,9 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     // Also without progress: a line may have brought a window that was due already.
     if (to > now) now = to;
     sequence.tick(now);
+    // What is over first: an exchange expires later than the operation that has left it ends.
+    resume.tick(now, onClassified);
+    correlate.tick(now, onFacts);
     track.tick(now, onTracked);
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
@@ -195,12 +198,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,
-    finish() {
-      // Operations that are over first: an exchange that the input leaves open expires later than they end.
-      resume.tick(Number.POSITIVE_INFINITY, onClassified);
-      correlate.tick(Number.POSITIVE_INFINITY, onFacts);
-      tick(Number.POSITIVE_INFINITY);
-    },
+    finish: () => tick(Number.POSITIVE_INFINITY),
     refresh() {
       const open = new Map<string, number>(openStreams);
       for (const exchange of track.open()) {

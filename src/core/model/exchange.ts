@@ -41,6 +41,8 @@ export interface Exchange extends Due {
   openKnown: boolean;
   lastTs: number;
   closeTs: number;
+  /** Suspended until then (event time), unless it is resumed. */
+  waitsUntil: number;
   /** Its operation was counted while it was open. */
   counted: boolean;
   /** It was open between two lines: other stages may know it. */
@@ -123,6 +125,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     openKnown: type === 'open' || openTs !== null,
     lastTs: ts,
     closeTs: Number.NaN,
+    waitsUntil: Number.NEGATIVE_INFINITY,
     counted: false,
     wasOpen: false,
     headSeen: type === 'headers',

@@ -85,6 +85,8 @@ export interface Attempt {
   verdict: Verdict | null;
   /** Stage of a stream that waits, or waited, for a resume. */
   suspended: FailureStage | null | false;
+  /** The exchange while it waits. */
+  wait: { readonly waitsUntil: number } | null;
   status: number | null;
   terminal: boolean;
   terminalKind: 'result' | 'error' | null;

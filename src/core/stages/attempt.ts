@@ -30,6 +30,7 @@ const emptyAttempt = (): Attempt => ({
   judgedTs: Number.NaN,
   verdict: null,
   suspended: false,
+  wait: null,
   status: null,
   terminal: false,
   terminalKind: null,
@@ -89,6 +90,7 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.judgedTs = Number.NaN;
   attempt.verdict = null;
   attempt.suspended = false;
+  attempt.wait = null;
   attempt.status = null;
   attempt.terminal = false;
   attempt.terminalKind = null;
@@ -162,6 +164,7 @@ function noteAnswer(attempt: Attempt, exchange: Exchange): void {
 export function judgeAttempt(attempt: Attempt, verdict: Verdict | null, at: number, leg: Exchange | null): void {
   attempt.verdict = verdict;
   attempt.judgedTs = at;
+  attempt.wait = null;
   if (verdict?.cause === 'cut_payload') attempt.cutOrEmpty = true;
   if (leg !== null) noteAnswer(attempt, leg);
 }

@@ -56,8 +56,8 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     const last = operation.attempts.at(-1) as Attempt;
     if (found.as === 'retry') {
       // By the time of the retry: whether the suspension was resolved since says nothing about what was known then.
-      const undecided = last.verdict === null || exchange.openTs <= last.judgedTs;
-      const whileSuspended = last.suspended !== false && undecided;
+      const until = last.wait?.waitsUntil ?? last.judgedTs;
+      const whileSuspended = last.suspended !== false && exchange.openTs <= until;
       operation.edges = [...operation.edges, { from: last, to: attempt, whileSuspended }];
     } else if (!isDelivered(last) || isHop(last)) {
       for (const edge of operation.edges) if (edge.to === last) edge.to = attempt;
@@ -195,19 +195,20 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     out(ending.trendOf(fact, true, learned));
   };
 
-  /** The attempt that a payload line belongs to, while it takes one (by the line's own time). */
-  const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
-    if (key === null) return undefined;
-    const attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
-    return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
-  };
-
   /** Is its operation over by the clock of this line, even if no tick has said so yet? */
   const isOver = (attempt: Attempt | undefined, ts: number): boolean => {
     const operation = attempt?.operation ?? null;
     if (operation === null || operation.ended || ts <= operation.deadline) return false;
     onDeadline(operation);
     return true;
+  };
+
+  /** The attempt that a payload line belongs to, while it takes one (by the line's own time). */
+  const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
+    if (key === null) return undefined;
+    const attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
+    isOver(attempt, ts);
+    return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
   };
 
   const onOpened = (exchange: Exchange): void => {
@@ -277,8 +278,10 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
         if (attempt.operation === null) join(attempt, exchange);
       }
       const known = attempt as Attempt;
-      if (input.is === 'suspended') known.suspended = input.stage;
-      else judgeAttempt(known, input.verdict, input.at, input.leg);
+      if (input.is === 'suspended') {
+        known.suspended = input.stage;
+        known.wait = exchange;
+      } else judgeAttempt(known, input.verdict, input.at, input.leg);
       if (known.operation === null && ending.isQuiet(known)) {
         keepQuiet(known, exchange);
         return;

@@ -22,13 +22,16 @@ export interface Joining {
 }
 
 interface Replacement {
+  /** The latest one. */
   readonly ts: number;
+  readonly all: readonly number[];
 }
 type ByClient = Map<string, Set<Operation>>;
 
 const UNKNOWN_CLIENT = '';
 /** What a client that closes breaks off ends within this time. */
 const CLOSING_MS = 1000;
+const KEPT_REPLACEMENTS = 16;
 
 const restOf = (host: string, server: string, method: string | null, target: string | null): string =>
   `${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
@@ -103,9 +106,9 @@ export function createJoining(health: StoreHealth): Joining {
   /** Was the client of this attempt replaced after the attempt and before the exchange? One that went on is alive. */
   const wasReplaced = (attempt: Attempt, exchange: Exchange): boolean => {
     const replacement = replaced.get(`${attempt.host}\n${attempt.client}`);
-    if (replacement === undefined || replacement.ts > exchange.openTs) return false;
     // A lone close line tells no open time: what ended well after the replacement was not ended by it.
-    return attempt.openTs <= replacement.ts + (attempt.openKnown ? 0 : CLOSING_MS);
+    const since = attempt.openTs - (attempt.openKnown ? 0 : CLOSING_MS);
+    return replacement?.all.some((ts) => since <= ts && ts <= exchange.openTs) === true;
   };
 
   const firstOf = (candidates: Set<Operation> | undefined, exchange: Exchange): Join | undefined => {
@@ -155,7 +158,8 @@ export function createJoining(health: StoreHealth): Joining {
       return firstOf(keyed, exchange) ?? byArguments(exchange);
     },
     clientReplaced(key, ts) {
-      replaced.set(key, { ts });
+      const all = [...(replaced.get(key)?.all ?? []), ts].slice(-KEPT_REPLACEMENTS);
+      replaced.set(key, { ts, all });
     },
     tick(now) {
       if (now < nextSweep) return;

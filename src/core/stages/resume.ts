@@ -112,6 +112,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
       deadline: exchange.closeTs + LIMITS.resumeWindowMs,
       place: null,
     };
+    exchange.waitsUntil = entry.deadline;
     suspended.set(entry.key, entry);
     const siblings = byScope.get(entry.scope);
     if (siblings === undefined) byScope.set(entry.scope, new Set([entry]));
@@ -142,6 +143,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     if (entry === undefined) return undefined;
     entry.leg = leg.key;
     timers.cancel(entry);
+    entry.exchange.waitsUntil = Number.POSITIVE_INFINITY;
     legs.set(leg.key, entry);
     return entry;
   };
@@ -152,6 +154,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     entry.since = at;
     entry.digest = leg.eventId ? leg.lastEventDigest : entry.digest;
     entry.deadline = at + LIMITS.resumeWindowMs;
+    entry.exchange.waitsUntil = entry.deadline;
     timers.schedule(entry);
   };
 
