@@ -20,6 +20,7 @@ export function countEviction(health: StoreHealth, store: StoreName, n = 1): voi
 /** A Map that gives its oldest entry up when a new key meets the cap. Setting a key again makes it the newest. */
 export class BoundedMap<V extends object> {
   readonly #map = new Map<string, V>();
+  #oldest = this.#map.entries();
 
   constructor(
     private readonly name: StoreName,
@@ -58,7 +59,13 @@ export class BoundedMap<V extends object> {
   }
 
   #evict(): void {
-    const [oldest, gone] = this.#map.entries().next().value as [string, V];
+    // One standing iterator: a fresh one would walk over everything that was deleted since.
+    let next = this.#oldest.next();
+    if (next.done) {
+      this.#oldest = this.#map.entries();
+      next = this.#oldest.next();
+    }
+    const [oldest, gone] = next.value as [string, V];
     this.#map.delete(oldest);
     countEviction(this.health, this.name);
     this.onEvict(gone, oldest);

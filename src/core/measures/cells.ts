@@ -114,7 +114,8 @@ export function createCells(cap: number = LIMITS.series): Cells {
       return series < cap ? cellOf(key, values) : null;
     },
     touch(key, values) {
-      cellOf(key, values);
+      // A series that says 0 is no sample: past the cap it is left out, and nothing is counted as overflow.
+      if (series < cap) cellOf(key, values);
     },
     clear(key) {
       const family = families.get(key) as Family;
