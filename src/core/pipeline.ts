@@ -16,6 +16,7 @@ import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
 import { type Classified, createResume } from './stages/resume.ts';
+import { LineScanner, type TextBytes } from './stages/scan.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
 import { createStoreHealth } from './store.ts';
@@ -38,6 +39,11 @@ export interface Pipeline {
    * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
    */
   line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | undefined;
+  /**
+   * The same for a line that is still bytes, if it is written as most are: false leaves everything as it was, and the line is to be
+   * given as text.
+   */
+  bytes(bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number): boolean;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
@@ -62,6 +68,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const track = createTrack(policy, health, home);
   const resume = createResume(policy, health);
   const correlate = createCorrelate(policy, health);
+  const scanner = new LineScanner();
   const latestVersion = new Map<string, Version>();
   let now = Number.NEGATIVE_INFINITY;
   let nextTick = Number.NEGATIVE_INFINITY;
@@ -176,6 +183,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       }
       accept(decoded);
       return decoded.ts;
+    },
+    bytes(bytes, start, end, origin, line, offset) {
+      const event = scanner.scan(bytes, start, end, origin, line, offset);
+      if (event === null) return false;
+      accept(event);
+      return true;
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,

@@ -27,7 +27,7 @@ export function utf8Length(text: string): number {
 
 type Kind = Exclude<FieldSpec['is'], readonly string[]> | 'enum';
 
-interface Field {
+export interface Field {
   readonly name: string;
   readonly kind: Kind;
   /** Words of an enum. */
@@ -48,15 +48,15 @@ const compile = (name: string, spec: FieldSpec): Field => ({
 const compileAll = (specs: Readonly<Record<string, FieldSpec>>): Map<string, Field> =>
   new Map(Object.entries(specs).map(([name, spec]) => [name, compile(name, spec)]));
 
-const KNOWN = compileAll(FIELDS);
+export const KNOWN_FIELDS: ReadonlyMap<string, Field> = compileAll(FIELDS);
 /** Before the first field of a line. */
 const START = compile('', { is: 'bool', doc: '' });
-const REQUIRED = new Map<string, readonly FieldName[]>(
+export const REQUIRED_FIELDS: ReadonlyMap<string, readonly FieldName[]> = new Map<string, readonly FieldName[]>(
   Object.entries(EVENT_TYPES).map(([type, spec]) => [type, spec.required]),
 );
 
 /** Is a value (not null, no time, no object) of the declared kind? */
-function fits(value: unknown, field: Field): boolean {
+export function fits(value: unknown, field: Field): boolean {
   switch (field.kind) {
     case 'id':
       if (typeof value !== 'string') return false;
@@ -121,7 +121,7 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
   if (raw.v !== 1) return raw.v === undefined ? reject('missing_field', 'v') : reject('bad_version');
   const type = raw.type;
   if (type === undefined || type === null) return reject('missing_field', 'type');
-  const required = REQUIRED.get(type as string);
+  const required = REQUIRED_FIELDS.get(type as string);
   if (required === undefined) return reject('unknown_type');
   if (raw.ts === undefined || raw.ts === null) return reject('missing_field', 'ts');
   const ts = parseTime(raw.ts);
@@ -132,7 +132,7 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
   for (const name in raw) {
     let field = before.next;
     if (field === undefined || field.name !== name) {
-      field = KNOWN.get(name);
+      field = KNOWN_FIELDS.get(name);
       if (field === undefined) continue;
       before.next = field;
     }
