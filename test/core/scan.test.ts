@@ -11,7 +11,7 @@ import { mutant, validLine } from '../support/mutate.ts';
 import { dice } from '../support/random.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? 20261129);
-const MUTANTS = 300_000;
+const MUTANTS = 1_000_000;
 
 /** Scans a line that stands among others, as in a chunk. */
 function scanned(scanner: LineScanner, text: string) {
@@ -74,7 +74,7 @@ test('scan: what only decode may judge is left to it', () => {
     ...['01', '-0', '-1', '1.5', '1e3', '1.', '-', '+1', '0x1', '9007199254740993', 'nul', 'True', 'tru', '"1"'].map(
       (n) => `{${rest},"n":${n}}`,
     ),
-    ...['"a\\u0062"', '"a\\"', '"a\tb"', '"a\u00e9"', '"\u007f"', '"', '""', `"${'x'.repeat(129)}"`, 'x', '1'].map(
+    ...['"a\\u0062"', '"a\\"', '"a\tb"', '"a\u00e9"', '"', '""', `"${'x'.repeat(129)}"`, 'x', '1'].map(
       (id) => `{${rest},"prev":${id}}`,
     ),
     ...[`{${rest},"unknown":1}`, `{${rest},"__proto__":null}`, `{${rest},"list":{"count":1}}`, `{${rest},"":1}`],

@@ -22,8 +22,10 @@ const INT = 4;
 const NEVER = 5;
 
 interface Key {
-  /** The name with the quote and colon behind it. */
+  /** The name in quotes and its colon. */
   readonly bytes: Uint8Array;
+  /** The same, four bytes each; the last word overlaps the one before (a key has four bytes at least). */
+  readonly words: Int32Array;
   readonly slot: number;
   readonly kind: number;
   /** Text that may stand here; values that were found good are remembered. */
@@ -55,21 +57,21 @@ const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const TILDE = 0x7e;
+/** `null`, `true` and `fals` as words. */
+const NULL = 0x6c6c756e;
+const TRUE = 0x65757274;
+const FALS = 0x736c6166;
+const E = 0x65;
+/** The largest numbers of digits that fit a small integer and, with those, a safe one. */
+const FEW_DIGITS = 9;
 const MAX_DIGITS = 15;
 
 /** Remembered values: a table without chains, the last one to come keeps the place. */
 const PLACES = 4096;
-const PLACE_BYTES = 64;
+const PLACE_WORDS = 16;
 const KEY_PLACES = 512;
-
-const asciiOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
-const NULL = asciiOf('null');
-const TRUE = asciiOf('true');
-const FALSE = asciiOf('false');
 
 function kindOf(field: Field): number {
   switch (field.kind) {
@@ -77,7 +79,6 @@ function kindOf(field: Field): number {
       return BOOL;
     case 'count':
     case 'ms':
-      return COUNT;
     case 'time':
       return COUNT;
     case 'int':
@@ -91,32 +92,47 @@ function kindOf(field: Field): number {
   }
 }
 
-function createKeys(): Key[] {
-  const keys: Omit<Key, 'next'>[] = [
-    { bytes: asciiOf('v":'), slot: V, kind: COUNT, accepts: () => false },
-    { bytes: asciiOf('type":'), slot: TYPE, kind: TEXT, accepts: (text) => REQUIRED_FIELDS.has(text) },
-    { bytes: asciiOf('ts":'), slot: TS, kind: COUNT, accepts: () => false },
-  ];
-  for (const [name, field] of KNOWN_FIELDS)
-    keys.push({
-      bytes: asciiOf(`${name}":`),
-      slot: SLOTS.get(name as FieldName) as number,
-      kind: kindOf(field),
-      accepts: (text) => fits(text, field),
-    });
-  return keys.map((key) => Object.assign(key, { next: keys[0] as Key }));
+const asciiOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
+
+function createKey(name: string, slot: number, kind: number, accepts: Key['accepts']): Key {
+  const bytes = asciiOf(`"${name}":`);
+  const view = new DataView(bytes.buffer);
+  const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, i) =>
+    view.getInt32(Math.min(4 * i, bytes.length - 4), true),
+  );
+  const key: Omit<Key, 'next'> = { bytes, words, slot, kind, accepts };
+  return Object.assign(key, { next: key as Key });
 }
 
-function startsWith(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
+const createKeys = (): Key[] => [
+  createKey('v', V, COUNT, () => false),
+  createKey('type', TYPE, TEXT, (text) => REQUIRED_FIELDS.has(text)),
+  createKey('ts', TS, COUNT, () => false),
+  ...[...KNOWN_FIELDS].map(([name, field]) =>
+    createKey(name, SLOTS.get(name as FieldName) as number, kindOf(field), (text) => fits(text, field)),
+  ),
+];
+
+function isAt(view: DataView, at: number, { words, bytes }: Key): boolean {
+  const last = words.length - 1;
+  for (let i = 0; i < last; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false;
+  return view.getInt32(at + bytes.length - 4, true) === words[last];
 }
 
-const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
-  let hash = 0;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
-  return hash ^ (hash >>> 15);
-};
+const mix = (hash: number, word: number): number => Math.imul(hash ^ word, 0x9e3779b1);
+
+/** The high bit of the first byte that ends a plain text: a quote, a backslash, a control or no ASCII (bits above it may lie). */
+function endIn(word: number): number {
+  const quote = word ^ 0x22222222;
+  const backslash = word ^ 0x5c5c5c5c;
+  return (
+    (((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word) | word) &
+    0x80808080
+  );
+}
+
+/** How many bytes of a word come before the lowest set bit of `end`. */
+const bytesBefore = (end: number): number => (31 - Math.clz32(end & -end)) >> 3;
 
 export class LineScanner {
   readonly #start: Key;
@@ -126,15 +142,17 @@ export class LineScanner {
   readonly #values: unknown[] = new Array(TS + 1).fill(undefined);
   readonly #used = new Uint8Array(1024);
   readonly #texts: string[] = new Array(PLACES).fill('');
-  readonly #textSlots = new Uint8Array(PLACES).fill(255);
-  readonly #textLengths = new Uint8Array(PLACES);
-  readonly #textBytes = new Uint8Array(PLACES * PLACE_BYTES);
+  /** Slot and length of the text at a place. */
+  readonly #textKinds = new Int32Array(PLACES).fill(-1);
+  readonly #textWords = new Int32Array(PLACES * PLACE_WORDS);
+  #bytes: TextBytes | null = null;
+  #view: DataView = new DataView(new ArrayBuffer(0));
 
   constructor() {
     const keys = createKeys();
     this.#start = { ...(keys[0] as Key), next: keys[0] as Key };
     for (const key of keys) {
-      let place = hashOf(key.bytes, 0, key.bytes.length - 2) & (KEY_PLACES - 1);
+      let place = placeOf(key.bytes, 0, key.bytes.length - 1);
       while (this.#keys[place] !== undefined) place = (place + 1) & (KEY_PLACES - 1);
       this.#keys[place] = key;
     }
@@ -147,8 +165,14 @@ export class LineScanner {
 
   /** The event of the line in `bytes[start, end)`, or null: it takes the long way. */
   scan(bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number): WireEvent | null {
+    // Words are read past the end of the line.
+    if (end + 4 > bytes.length || end - start < 2) return null;
+    if (this.#bytes !== bytes) {
+      this.#bytes = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
     const values = this.#values;
-    const count = this.#read(bytes, start, end - 1, values);
+    const count = this.#read(bytes, this.#view, start, end - 1, values);
     let event: WireEvent | null = null;
     const type = values[TYPE] as EventType | null | undefined;
     const ts = values[TS] as number | null | undefined;
@@ -164,7 +188,7 @@ export class LineScanner {
   }
 
   /** Fills the values from the bytes between a brace and the one at `last`. Returns how many, or ~ that many where it gave up. */
-  #read(bytes: TextBytes, start: number, last: number, values: unknown[]): number {
+  #read(bytes: TextBytes, view: DataView, start: number, last: number, values: unknown[]): number {
     const used = this.#used;
     let count = 0;
     let at = start;
@@ -172,102 +196,129 @@ export class LineScanner {
     if (bytes[start] !== OPEN_BRACE || bytes[last] !== CLOSE_BRACE) return ~count;
     // Stands at the brace or a comma.
     while (at < last) {
-      if (bytes[at + 1] !== QUOTE || count === used.length) return ~count;
-      at += 2;
+      at++;
       let name = key.next;
-      if (at + name.bytes.length > last || !startsWith(bytes, at, name.bytes)) {
-        const found = this.#keyAt(bytes, at, last);
+      if (at + name.bytes.length > last || !isAt(view, at, name)) {
+        const found = this.#keyAt(bytes, view, at, last);
         if (found === undefined) return ~count;
         key.next = found;
         name = found;
       }
       key = name;
       at += name.bytes.length;
-      const { kind } = name;
+      const { kind, slot } = name;
       let byte = bytes[at] as number;
       let value: unknown;
       if (byte === QUOTE) {
         if (kind > TEXT) return ~count;
         const from = ++at;
-        let hash = name.slot;
-        for (; at < last; at++) {
-          byte = bytes[at] as number;
-          if (byte === QUOTE) break;
-          if (byte < 0x20 || byte > TILDE || byte === BACKSLASH) return ~count;
-          hash = Math.imul(hash ^ byte, 0x01000193);
+        let hash = slot;
+        let word = view.getInt32(at, true);
+        let stop = endIn(word);
+        while (stop === 0) {
+          hash = mix(hash, word);
+          at += 4;
+          if (at >= last) return ~count;
+          word = view.getInt32(at, true);
+          stop = endIn(word);
         }
-        if (at >= last) return ~count;
+        const more = bytesBefore(stop);
+        at += more;
+        if (at >= last || bytes[at] !== QUOTE) return ~count;
         if (kind === UNIQUE) {
           if (at === from || at - from > MAX_ID_BYTES) return ~count;
           value = bytes.latin1Slice(from, at);
         } else {
-          value = this.#textAt(bytes, from, at, hash, name);
+          // Without the quote and what follows it.
+          if (more > 0) hash = mix(hash, word << (32 - 8 * more));
+          value = this.#textAt(bytes, view, from, at, hash, name);
           if (value === undefined) return ~count;
         }
         at++;
       } else if ((byte >= ZERO && byte <= NINE) || byte === MINUS) {
-        if (kind !== COUNT && (kind !== INT || name.slot >= V)) return ~count;
+        if (kind !== COUNT && kind !== INT) return ~count;
         const negative = byte === MINUS;
         if (negative) {
           if (kind !== INT) return ~count;
           byte = bytes[++at] as number;
         }
         const from = at;
-        let number = 0;
-        for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
-          if (at - from >= MAX_DIGITS) return ~count;
-          number = number * 10 + (byte - ZERO);
+        let small = 0;
+        for (; byte >= ZERO && byte <= NINE && at - from < FEW_DIGITS; byte = bytes[++at] as number)
+          small = (small * 10 + (byte - ZERO)) | 0;
+        let number = small;
+        if (byte >= ZERO && byte <= NINE) {
+          let low = 0;
+          let scale = 1;
+          for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
+            if (at - from >= MAX_DIGITS) return ~count;
+            low = (low * 10 + (byte - ZERO)) | 0;
+            scale = (scale * 10) | 0;
+          }
+          number = small * scale + low;
         }
         // No digits at all, a leading zero, or -0.
         if (at === from || (bytes[from] === ZERO && (at - from > 1 || negative))) return ~count;
         value = negative ? -number : number;
-      } else if (startsWith(bytes, at, NULL)) {
-        value = null;
-        at += NULL.length;
       } else {
-        if (kind !== BOOL) return ~count;
-        value = startsWith(bytes, at, TRUE);
-        if (value === false && !startsWith(bytes, at, FALSE)) return ~count;
-        at += value === true ? TRUE.length : FALSE.length;
+        const word = view.getInt32(at, true);
+        at += 4;
+        if (word === NULL) value = null;
+        else if (kind !== BOOL) return ~count;
+        else if (word === TRUE) value = true;
+        else if (word === FALS && bytes[at++] === E) value = false;
+        else return ~count;
       }
-      values[name.slot] = value;
-      used[count++] = name.slot;
+      if (count === used.length) return ~count;
+      values[slot] = value;
+      used[count++] = slot;
       if (at < last ? bytes[at] !== COMMA : at > last) return ~count;
     }
     return count;
   }
 
-  #keyAt(bytes: TextBytes, at: number, last: number): Key | undefined {
-    let end = at;
+  #keyAt(bytes: TextBytes, view: DataView, at: number, last: number): Key | undefined {
+    let end = at + 1;
     while (end < last && bytes[end] !== QUOTE) end++;
-    let place = hashOf(bytes, at, end) & (KEY_PLACES - 1);
-    for (;;) {
+    for (let place = placeOf(bytes, at, end); ; place = (place + 1) & (KEY_PLACES - 1)) {
       const key = this.#keys[place];
       if (key === undefined) return undefined;
-      if (at + key.bytes.length <= last && startsWith(bytes, at, key.bytes)) return key;
-      place = (place + 1) & (KEY_PLACES - 1);
+      if (at + key.bytes.length <= last && isAt(view, at, key)) return key;
     }
   }
 
   /** The one string of this value of this field; undefined: the field does not take it. */
-  #textAt(bytes: TextBytes, from: number, to: number, hash: number, key: Key): string | undefined {
+  #textAt(bytes: TextBytes, view: DataView, from: number, to: number, hash: number, key: Key): string | undefined {
     const length = to - from;
+    if (length > 4 * PLACE_WORDS) {
+      const text = bytes.latin1Slice(from, to);
+      return key.accepts(text) ? text : undefined;
+    }
     const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
-    const kept = place * PLACE_BYTES;
-    const textBytes = this.#textBytes;
-    if (this.#textSlots[place] === key.slot && this.#textLengths[place] === length) {
+    const kept = place * PLACE_WORDS;
+    const words = this.#textWords;
+    const whole = length >> 2;
+    const rest = length & 3;
+    const tail = rest === 0 ? 0 : view.getInt32(to - rest, true) << (32 - 8 * rest);
+    const kind = (key.slot << 8) | length;
+    if (this.#textKinds[place] === kind && (rest === 0 || words[kept + whole] === tail)) {
       let i = 0;
-      while (i < length && textBytes[kept + i] === bytes[from + i]) i++;
-      if (i === length) return this.#texts[place];
+      while (i < whole && words[kept + i] === view.getInt32(from + 4 * i, true)) i++;
+      if (i === whole) return this.#texts[place];
     }
     const text = bytes.latin1Slice(from, to);
     if (!key.accepts(text)) return undefined;
-    if (length <= PLACE_BYTES) {
-      for (let i = 0; i < length; i++) textBytes[kept + i] = bytes[from + i] as number;
-      this.#texts[place] = text;
-      this.#textSlots[place] = key.slot;
-      this.#textLengths[place] = length;
-    }
+    for (let i = 0; i < whole; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
+    if (rest > 0) words[kept + whole] = tail;
+    this.#texts[place] = text;
+    this.#textKinds[place] = kind;
     return text;
   }
+}
+
+/** Where the search for a key begins; from its first quote to before its second one. */
+function placeOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let i = start + 1; i < end && bytes[i] !== QUOTE; i++) hash = mix(hash, bytes[i] as number);
+  return (hash ^ (hash >>> 15)) & (KEY_PLACES - 1);
 }
