@@ -1,5 +1,4 @@
 /** An exchange while it is open and at its close: the union of its lines (later values win) and what only context tells. */
-import { intern } from '../intern.ts';
 import { hostPort } from '../protocol/endpoint.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import { isStatelessRevision, type Version, versionLabel } from '../protocol/revisions.ts';
@@ -79,7 +78,7 @@ export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): st
 
 function identify(exchange: Exchange, policy: Policy): void {
   const { fields } = exchange;
-  const name = intern(serverName(fields));
+  const name = serverName(fields);
   exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
   exchange.server = exchange.policy?.name ?? name;
   exchange.endpoint = hostPort(fields.endpoint);
@@ -101,7 +100,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     writer: fields.writer ?? event.origin.writer,
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
     fields: type === 'close' ? fields : declaredFields(fields),
-    client: typeof fields.client === 'string' ? intern(fields.client) : null,
+    client: fields.client ?? null,
     server: '',
     policy: undefined,
     endpoint: null,

@@ -1,16 +1,10 @@
-/** Copies for keeping: a line may carry anything beside its declared fields, and what is kept must be bounded. */
+/** Copies for keeping: an exchange's union of lines changes, and a test or tool may hand in more than the declared fields. */
 import type { EventFields, WireEvent } from './event.ts';
 import { FIELDS, type FieldName } from './fields.ts';
+import { recordFrom } from './record.ts';
 
 const NAMES = Object.keys(FIELDS) as FieldName[];
 
-export function declaredFields(fields: EventFields): EventFields {
-  const copy: Record<string, unknown> = {};
-  for (const name of NAMES) {
-    const value = fields[name];
-    if (value !== undefined) copy[name] = value;
-  }
-  return copy;
-}
+export const declaredFields = (fields: EventFields): EventFields => recordFrom(NAMES.map((name) => fields[name]));
 
 export const keepEvent = (event: WireEvent): WireEvent => ({ ...event, fields: declaredFields(event.fields) });

@@ -1,5 +1,4 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
-import { intern } from '../intern.ts';
 import type { EventFields } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
@@ -81,7 +80,7 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.policy = exchange.policy;
   attempt.version = exchange.version;
   attempt.method = fields.method ?? null;
-  attempt.target = typeof fields.target === 'string' ? intern(fields.target) : null;
+  attempt.target = fields.target ?? null;
   attempt.argsDigest = fields.args_digest ?? null;
   attempt.requestKey = fields.request_key ?? null;
   attempt.client = exchange.client;

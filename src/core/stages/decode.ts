@@ -1,8 +1,9 @@
 /**
  * One line of text to one event, or to a counted reason. This is the hand-written guard at the edge of the core: behind it a
- * declared field has its declared type and bounded size. Undeclared fields are not looked at.
+ * declared field has its declared type and bounded size. Undeclared fields are dropped.
  */
-import type { EventFields, Origin, Rejection, WireEvent } from '../model/event.ts';
+import { intern } from '../intern.ts';
+import type { Origin, Rejection, WireEvent } from '../model/event.ts';
 import {
   EVENT_TYPES,
   type EventType,
@@ -13,6 +14,7 @@ import {
   MAX_TEXT_CHARS,
   MAX_WORD_CHARS,
 } from '../model/fields.ts';
+import { recordFrom, SLOTS } from '../model/record.ts';
 
 /** UTF-8 length without an encoder (the core has no Buffer); a lone surrogate counts as the 3 bytes of U+FFFD. */
 export function utf8Length(text: string): number {
@@ -29,6 +31,10 @@ type Kind = Exclude<FieldSpec['is'], readonly string[]> | 'enum';
 
 export interface Field {
   readonly name: string;
+  /** Place in a record (model/record.ts); parts of objects have none. */
+  readonly slot: number;
+  /** Names of things, that come again on many lines. */
+  readonly shared: boolean;
   readonly kind: Kind;
   /** Words of an enum. */
   readonly words: readonly string[];
@@ -38,8 +44,14 @@ export interface Field {
   next: Field | undefined;
 }
 
+const SHARED: ReadonlySet<string> = new Set<FieldName>([
+  ...(['writer', 'host', 'client', 'server', 'endpoint', 'method', 'target', 'protocol_version'] as const),
+]);
+
 const compile = (name: string, spec: FieldSpec): Field => ({
   name,
+  slot: SLOTS.get(name as FieldName) ?? -1,
+  shared: SHARED.has(name),
   kind: typeof spec.is === 'string' ? spec.is : 'enum',
   words: typeof spec.is === 'string' ? [] : spec.is,
   parts: compileAll(spec.of ?? {}),
@@ -127,7 +139,7 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
   const ts = parseTime(raw.ts);
   if (Number.isNaN(ts)) return reject('bad_field', 'ts');
 
-  // Checked in place: a copy of every line would cost as much as parsing it.
+  const values: unknown[] = new Array(SLOTS.size).fill(undefined);
   let before: Field = START;
   for (const name in raw) {
     let field = before.next;
@@ -138,18 +150,20 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     }
     before = field;
     const value = raw[name];
+    values[field.slot] = value;
     if (value === null) continue;
     if (field.kind === 'time') {
       const time = parseTime(value);
       if (Number.isNaN(time)) return reject('bad_field', name);
-      raw[name] = time;
+      values[field.slot] = time;
     } else if (field.kind === 'object') {
       const parts = readObject(value, field.parts);
       if (parts === null) return reject('bad_field', name);
-      raw[name] = parts;
+      values[field.slot] = parts;
     } else if (!fits(value, field)) return reject('bad_field', name);
+    else if (field.shared) values[field.slot] = intern(value as string);
   }
-  const fields = raw as EventFields;
+  const fields = recordFrom(values);
   for (const name of required) {
     const value = fields[name];
     if (value === undefined || value === null) return reject('missing_field', name);
