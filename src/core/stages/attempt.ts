@@ -4,7 +4,7 @@ import type { Exchange } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-const emptyAttempt = (): Attempt => ({
+export const emptyAttempt = (): Attempt => ({
   exchange: '',
   key: '',
   host: '',
@@ -48,21 +48,22 @@ const emptyAttempt = (): Attempt => ({
   settledTs: Number.NaN,
 });
 
-/**
- * Attempts are held for half a minute and then dropped, 98 of 100 unchanged: the garbage collector would copy each one twice.
- * Those that ended as they began are used again once their fact was delivered.
- */
+/** Most attempts are written down as they end (quiet.ts), and their objects used again at once: a few serve for all. */
 export interface AttemptPool {
   open(exchange: Exchange): Attempt;
+  /** Any old attempt, to be written over. */
+  take(): Attempt;
   /** Nothing but the caller holds it any more. */
   release(attempt: Attempt): void;
 }
 
 export function createAttemptPool(): AttemptPool {
   const free: Attempt[] = [];
+  const take = (): Attempt => free.pop() ?? emptyAttempt();
   return {
+    take,
     open(exchange) {
-      const attempt = free.pop() ?? emptyAttempt();
+      const attempt = take();
       begin(attempt, exchange);
       return attempt;
     },

@@ -6,11 +6,11 @@ import type { WireEvent } from '../model/event.ts';
 import { type Exchange, isOperation, serverName } from '../model/exchange.ts';
 import type { Fact, ParseFact, TrendFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Edge, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
+import type { Attempt, Edge, EdgeFact, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttemptPool, judgeAttempt, noteRequest } from './attempt.ts';
+import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
+import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, noteRequest } from './attempt.ts';
 import { createJoining } from './joining.ts';
 import * as outcome from './outcome.ts';
 import { parseFact } from './payload.ts';
@@ -25,8 +25,9 @@ export interface Correlate {
 }
 
 const NO_EDGES: readonly Edge[] = [];
+const NO_EDGE_FACTS: readonly EdgeFact[] = [];
 
-const operationOf = (attempt: Attempt): Operation => ({
+export const operationOf = (attempt: Attempt): Operation => ({
   key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
   host: attempt.host,
   server: attempt.server,
@@ -52,7 +53,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = createQuiet();
+  const quiet = createQuiet(emptyAttempt);
   health.sizes.set('quiet_operations', () => quiet.size);
   /** All other attempts that are not counted yet, by exchange. */
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
@@ -116,26 +117,24 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
 
   const endInTime = (operation: Operation): void => end(operation, false);
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
-  const endOldest = (attempt: Attempt): void => {
-    quiet.shift();
-    if (attempt.counted || attempt.operation !== null) return;
-    attempt.counted = true;
-    out(summarise(operationOf(attempt), false));
-    pool.release(attempt);
+  const endOldest = (): void => {
+    const blank = pool.take();
+    const attempt = quiet.shift(blank);
+    if (!attempt.counted && attempt.operation === null) {
+      attempt.counted = true;
+      out(summariseQuiet(attempt));
+    }
+    pool.release(blank);
   };
   const endQuiet = (now: number): void => {
-    for (;;) {
-      const attempt = quiet.oldest();
-      if (attempt === undefined || attempt.judgedTs + LIMITS.joinDeliveredMs >= now) return;
-      endOldest(attempt);
-    }
+    while (quiet.oldestTs() + LIMITS.joinDeliveredMs < now) endOldest();
   };
-  const keepQuiet = (attempt: Attempt, hash: number): void => {
+  const keepQuiet = (attempt: Attempt): void => {
     if (quiet.size >= LIMITS.quietOperations) {
       countEviction(health, 'quiet_operations');
-      endOldest(quiet.oldest() as Attempt);
+      endOldest();
     }
-    quiet.push(attempt, hash);
+    if (quiet.push(attempt)) pool.release(attempt);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
@@ -178,7 +177,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** The attempt that a payload line belongs to, while its operation may still change (by the line's own time). */
   const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
     if (key === null) return undefined;
-    let attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
+    let attempt = attempts.get(key) ?? quiet.find(key);
     if (attempt?.counted) attempt = undefined;
     return attempt !== undefined && ts <= joinableUntil(attempt) ? attempt : undefined;
   };
@@ -233,7 +232,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       else judgeAttempt(attempt, input.verdict, input.at);
       if (attempt.operation === null && isQuiet(attempt)) {
         if (exchange.wasOpen) attempts.delete(attempt.key);
-        keepQuiet(attempt, exchange.hash);
+        keepQuiet(attempt);
       } else if (attempt.operation?.cancelled) end(attempt.operation, false);
       else update(attempt);
     },
@@ -299,7 +298,23 @@ function settledTrend(operation: Operation, index: number, trend: PendingTrend):
   };
 }
 
-function summarise(operation: Operation, gone: boolean): OperationFact {
+/** `summarise` for a quiet attempt, where nearly all is known beforehand (tested to be the same). */
+export function summariseQuiet(attempt: Attempt): OperationFact {
+  const { openTs, closeTs } = attempt;
+  return {
+    is: 'operation',
+    operation: operationOf(attempt),
+    result: 'first_try',
+    edges: NO_EDGE_FACTS,
+    nextAction: null,
+    hint: attempt.declaredSafe ? 'declared' : 'none',
+    ts: closeTs,
+    durationMs: attempt.openKnown ? Math.max(0, closeTs - openTs) : null,
+    errorType: attempt.terminalKind === 'error' ? 'rpc_error' : attempt.isError ? 'tool_error' : '',
+  };
+}
+
+export function summarise(operation: Operation, gone: boolean): OperationFact {
   const result = outcome.resultOf(operation, gone);
   const first = operation.attempts[0] as Attempt;
   const last = outcome.deliveredAttempt(operation) ?? (operation.attempts.at(-1) as Attempt);
@@ -309,7 +324,8 @@ function summarise(operation: Operation, gone: boolean): OperationFact {
     is: 'operation',
     operation,
     result,
-    edges: operation.edges.length === 0 ? [] : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
+    edges:
+      operation.edges.length === 0 ? NO_EDGE_FACTS : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
     nextAction: outcome.nextActionOf(operation, result),
     hint: outcome.hintOf(operation),
     ts,

@@ -35,16 +35,25 @@ export function awaitsMore(operation: Operation): boolean {
   return isRound(last) || !isDelivered(last);
 }
 
-const digestKey = (operation: Pick<Operation, 'argsDigest' | 'method' | 'server'>): string | null => {
-  if (operation.argsDigest !== null) return operation.argsDigest;
-  return operation.method !== null && joinsWithoutDigest(operation.method)
-    ? `\n${operation.method}\n${operation.server}`
-    : null;
+const digestKey = (argsDigest: string | null, method: string | null, server: string): string | null => {
+  if (argsDigest !== null) return argsDigest;
+  return method !== null && joinsWithoutDigest(method) ? `\n${method}\n${server}` : null;
 };
+
+/** Digests are told apart by their last characters: most look-ups end here, before a text is hashed and a large map is asked. */
+const ENDINGS = 65_536;
+function endingOf(digest: string): number {
+  let hash = digest.length;
+  for (let i = Math.max(0, digest.length - 4); i < digest.length; i++)
+    hash = Math.imul(hash ^ digest.charCodeAt(i), 0x9e3779b1) ^ (hash >>> 15);
+  return (hash ^ (hash >>> 16)) & (ENDINGS - 1);
+}
 
 export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
   const byDigest = new Map<string, Operation[]>();
+  /** How many operations of the index have a digest of this ending. */
+  const endings = new Uint32Array(ENDINGS);
   const byRequestKey = new Map<string, Operation[]>();
   let indexed = 0;
   let nextSweep = 0;
@@ -88,12 +97,8 @@ export function createJoining(health: StoreHealth): Joining {
 
   const byArguments = (exchange: Exchange): Join | undefined => {
     const { fields } = exchange;
-    const key = digestKey({
-      argsDigest: fields.args_digest ?? null,
-      method: fields.method ?? null,
-      server: exchange.server,
-    });
-    const candidates = key === null ? undefined : byDigest.get(key);
+    const key = digestKey(fields.args_digest ?? null, fields.method ?? null, exchange.server);
+    const candidates = key === null || endings[endingOf(key)] === 0 ? undefined : byDigest.get(key);
     if (candidates === undefined) return undefined;
     const requestKey = fields.request_key ?? null;
     for (let i = candidates.length - 1; i >= 0 && i >= candidates.length - MAX_CANDIDATES; i--) {
@@ -124,7 +129,9 @@ export function createJoining(health: StoreHealth): Joining {
       operation.indexed = wanted;
       indexed += wanted ? 1 : -1;
       const change = wanted ? add : remove;
-      change(byDigest, digestKey(operation), operation);
+      const digest = digestKey(operation.argsDigest, operation.method, operation.server);
+      if (digest !== null) (endings[endingOf(digest)] as number) += wanted ? 1 : -1;
+      change(byDigest, digest, operation);
       change(byRequestKey, requestIndexKey(operation.host, operation.requestKey), operation);
     },
     find(exchange) {
