@@ -10,6 +10,10 @@ export function intern(text: string): string {
   if (same !== undefined) return same;
   // Cleared whole rather than aged: a flood of names only costs the copies again.
   if (known.size >= CAP) known.clear();
-  known.set(text, text);
-  return text;
+  const own = internalized(text);
+  known.set(own, own);
+  return own;
 }
+
+/** The engine keeps one string per property name, compares those by identity, and knows their hash. */
+export const internalized = (text: string): string => Object.keys({ [text]: 0 })[0] as string;

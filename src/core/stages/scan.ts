@@ -4,6 +4,7 @@
  * returns null and `decode` has the word, which alone rejects. Three times as fast as JSON.parse, since keys are guessed from
  * the line before and the same few values are recognised instead of built.
  */
+import { internalized } from '../intern.ts';
 import type { Origin, WireEvent } from '../model/event.ts';
 import type { EventType, FieldName } from '../model/fields.ts';
 import { MAX_ID_BYTES } from '../model/fields.ts';
@@ -308,11 +309,12 @@ export class LineScanner {
     }
     const text = bytes.latin1Slice(from, to);
     if (!key.accepts(text)) return undefined;
+    const own = internalized(text);
     for (let i = 0; i < whole; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
     if (rest > 0) words[kept + whole] = tail;
-    this.#texts[place] = text;
+    this.#texts[place] = own;
     this.#textKinds[place] = kind;
-    return text;
+    return own;
   }
 }
 
