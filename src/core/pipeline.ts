@@ -67,7 +67,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const detect = createDetect(health);
   const track = createTrack(policy, health, home);
   const resume = createResume(policy, health);
-  const correlate = createCorrelate(policy, health);
+  const correlate = createCorrelate(policy, health, home);
   const scanner = new LineScanner();
   const latestVersion = new Map<string, Version>();
   let now = Number.NEGATIVE_INFINITY;
@@ -75,7 +75,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
 
   const state = (fact: Fact): void => {
     measure(fact);
-    onFact?.(fact);
+    if (onFact === undefined) return;
+    // Built now, for a listener that keeps the fact.
+    if (fact.is === 'operation') void fact.operation;
+    onFact(fact);
   };
   const onFacts = (fact: Fact): void => {
     state(fact);

@@ -110,10 +110,9 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
       if (cell !== undefined) cell.value++;
       else count(kept, number, 'endpoint_closes', [label, endpoint ?? 'unknown', outcome]);
     },
-    operation({ operation, result, errorType, durationMs }) {
-      const { version } = operation;
+    operation({ version, method: name, result, errorType, durationMs }) {
       const { operations, durations } = metersOf(version);
-      const method = METHOD_NUMBERS.get(operation.method) ?? OTHER_METHOD;
+      const method = METHOD_NUMBERS.get(name) ?? OTHER_METHOD;
       const number = method * RESULTS.length + numberOf(RESULTS, result);
       const cell = keptAt(operations, number);
       if (cell !== undefined) cell.value++;

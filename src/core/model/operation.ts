@@ -144,7 +144,11 @@ export interface Operation extends Due {
 /** A counted operation. */
 export interface OperationFact {
   readonly is: 'operation';
+  /** Valid while the fact is delivered; not free of cost for an operation of one attempt, so ask for it last. */
   readonly operation: Operation;
+  readonly server: string;
+  readonly version: Version;
+  readonly method: string | null;
   readonly result: OperationResult;
   readonly edges: readonly EdgeFact[];
   readonly nextAction: NextAction | null;

@@ -1,7 +1,7 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
 import type { EventFields } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
-import type { Attempt } from '../model/operation.ts';
+import type { Attempt, Edge, Operation } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
 
 export const emptyAttempt = (): Attempt => ({
@@ -48,22 +48,39 @@ export const emptyAttempt = (): Attempt => ({
   settledTs: Number.NaN,
 });
 
-/** Most attempts are written down as they end (quiet.ts), and their objects used again at once: a few serve for all. */
+const NO_EDGES: readonly Edge[] = [];
+
+export const operationOf = (attempt: Attempt): Operation => ({
+  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
+  host: attempt.host,
+  server: attempt.server,
+  policy: attempt.policy,
+  version: attempt.version,
+  method: attempt.method,
+  target: attempt.target,
+  argsDigest: attempt.argsDigest,
+  requestKey: attempt.requestKey,
+  attempts: [attempt],
+  edges: NO_EDGES,
+  indexed: false,
+  cancelled: false,
+  ended: false,
+  deadline: Number.POSITIVE_INFINITY,
+  place: null,
+});
+
+/** Most attempts are written down as they end (rows.ts), and their objects used again at once: a few serve for all. */
 export interface AttemptPool {
   open(exchange: Exchange): Attempt;
-  /** Any old attempt, to be written over. */
-  take(): Attempt;
   /** Nothing but the caller holds it any more. */
   release(attempt: Attempt): void;
 }
 
 export function createAttemptPool(): AttemptPool {
   const free: Attempt[] = [];
-  const take = (): Attempt => free.pop() ?? emptyAttempt();
   return {
-    take,
     open(exchange) {
-      const attempt = take();
+      const attempt = free.pop() ?? emptyAttempt();
       begin(attempt, exchange);
       return attempt;
     },

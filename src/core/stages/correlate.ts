@@ -3,14 +3,15 @@
  * attempt, and counts the operation once when nothing can change it any more. What the result means is decided in outcome.ts.
  */
 import type { WireEvent } from '../model/event.ts';
-import { type Exchange, isOperation, serverName } from '../model/exchange.ts';
+import { createExchangeKey, type Exchange, isOperation, serverName } from '../model/exchange.ts';
 import type { Fact, ParseFact, TrendFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Edge, EdgeFact, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
+import type { Attempt, EdgeFact, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, noteRequest } from './attempt.ts';
+import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
+import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, noteRequest, operationOf } from './attempt.ts';
+import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import * as outcome from './outcome.ts';
 import { parseFact } from './payload.ts';
@@ -24,36 +25,16 @@ export interface Correlate {
   tick(now: number, emit: Emit<Fact>): void;
 }
 
-const NO_EDGES: readonly Edge[] = [];
 const NO_EDGE_FACTS: readonly EdgeFact[] = [];
 
-export const operationOf = (attempt: Attempt): Operation => ({
-  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
-  host: attempt.host,
-  server: attempt.server,
-  policy: attempt.policy,
-  version: attempt.version,
-  method: attempt.method,
-  target: attempt.target,
-  argsDigest: attempt.argsDigest,
-  requestKey: attempt.requestKey,
-  attempts: [attempt],
-  edges: NO_EDGES,
-  indexed: false,
-  cancelled: false,
-  ended: false,
-  deadline: Number.POSITIVE_INFINITY,
-  place: null,
-});
-
-export function createCorrelate(policy: Policy, health: StoreHealth): Correlate {
+export function createCorrelate(policy: Policy, health: StoreHealth, home: string): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
   const pool = createAttemptPool();
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = createQuiet(emptyAttempt);
+  const quiet = createQuiet(createExchangeKey(home), emptyAttempt);
   health.sizes.set('quiet_operations', () => quiet.size);
   /** All other attempts that are not counted yet, by exchange. */
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
@@ -118,23 +99,22 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   const endInTime = (operation: Operation): void => end(operation, false);
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
   const endOldest = (): void => {
-    const blank = pool.take();
-    const attempt = quiet.shift(blank);
-    if (!attempt.counted && attempt.operation === null) {
+    const attempt = quiet.shift();
+    if (typeof attempt === 'number') out(new FirstTry(quiet.rows, attempt));
+    else if (!attempt.counted && attempt.operation === null) {
       attempt.counted = true;
-      out(summariseQuiet(attempt));
+      out(summarise(operationOf(attempt), false));
     }
-    pool.release(blank);
   };
   const endQuiet = (now: number): void => {
     while (quiet.oldestTs() + LIMITS.joinDeliveredMs < now) endOldest();
   };
-  const keepQuiet = (attempt: Attempt): void => {
+  const keepQuiet = (attempt: Attempt, hash: number): void => {
     if (quiet.size >= LIMITS.quietOperations) {
       countEviction(health, 'quiet_operations');
       endOldest();
     }
-    if (quiet.push(attempt)) pool.release(attempt);
+    if (quiet.push(attempt, hash)) pool.release(attempt);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
@@ -177,7 +157,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** The attempt that a payload line belongs to, while its operation may still change (by the line's own time). */
   const attemptOf = (key: string | null, ts: number): Attempt | undefined => {
     if (key === null) return undefined;
-    let attempt = attempts.get(key) ?? quiet.find(key);
+    let attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
     if (attempt?.counted) attempt = undefined;
     return attempt !== undefined && ts <= joinableUntil(attempt) ? attempt : undefined;
   };
@@ -232,7 +212,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
       else judgeAttempt(attempt, input.verdict, input.at);
       if (attempt.operation === null && isQuiet(attempt)) {
         if (exchange.wasOpen) attempts.delete(attempt.key);
-        keepQuiet(attempt);
+        keepQuiet(attempt, exchange.hash);
       } else if (attempt.operation?.cancelled) end(attempt.operation, false);
       else update(attempt);
     },
@@ -298,23 +278,7 @@ function settledTrend(operation: Operation, index: number, trend: PendingTrend):
   };
 }
 
-/** `summarise` for a quiet attempt, where nearly all is known beforehand (tested to be the same). */
-export function summariseQuiet(attempt: Attempt): OperationFact {
-  const { openTs, closeTs } = attempt;
-  return {
-    is: 'operation',
-    operation: operationOf(attempt),
-    result: 'first_try',
-    edges: NO_EDGE_FACTS,
-    nextAction: null,
-    hint: attempt.declaredSafe ? 'declared' : 'none',
-    ts: closeTs,
-    durationMs: attempt.openKnown ? Math.max(0, closeTs - openTs) : null,
-    errorType: attempt.terminalKind === 'error' ? 'rpc_error' : attempt.isError ? 'tool_error' : '',
-  };
-}
-
-export function summarise(operation: Operation, gone: boolean): OperationFact {
+function summarise(operation: Operation, gone: boolean): OperationFact {
   const result = outcome.resultOf(operation, gone);
   const first = operation.attempts[0] as Attempt;
   const last = outcome.deliveredAttempt(operation) ?? (operation.attempts.at(-1) as Attempt);
@@ -323,6 +287,9 @@ export function summarise(operation: Operation, gone: boolean): OperationFact {
   return {
     is: 'operation',
     operation,
+    server: operation.server,
+    version: operation.version,
+    method: operation.method,
     result,
     edges:
       operation.edges.length === 0 ? NO_EDGE_FACTS : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
