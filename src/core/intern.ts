@@ -15,5 +15,13 @@ export function intern(text: string): string {
   return own;
 }
 
+/** Without a prototype: a plain dictionary, so that names that come and go leave nothing behind. */
+const names: Record<string, true> = Object.create(null);
+
 /** The engine keeps one string per property name, compares those by identity, and knows their hash. */
-export const internalized = (text: string): string => Object.keys({ [text]: 0 })[0] as string;
+export function internalized(text: string): string {
+  names[text] = true;
+  const own = Object.keys(names)[0] as string;
+  delete names[text];
+  return own;
+}

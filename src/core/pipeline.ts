@@ -58,7 +58,6 @@ export interface Pipeline {
 
 /** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
 const OWN_TICK_MS = 100;
-const LINE_TYPES_WITHOUT_COUNT = new Set(['segment', 'end']);
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
@@ -131,16 +130,21 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   );
 
   const eventCells = new Map<string, Cell>();
+  let latestCell: Cell | undefined;
   const countEvent = (source: string, type: EventType): void => {
-    let cell = eventCells.get(type);
-    // One source at a time, nearly always the only one.
-    if (cell === undefined || cell.values[0] !== source) {
-      cell = cells.cell('events', [source, type]) ?? undefined;
-      if (cell === undefined) {
-        cells.add('events', 1, [source, type]);
-        return;
+    let cell = latestCell;
+    // One source and mostly one type at a time.
+    if (cell === undefined || cell.values[1] !== type || cell.values[0] !== source) {
+      cell = eventCells.get(type);
+      if (cell === undefined || cell.values[0] !== source) {
+        cell = cells.cell('events', [source, type]) ?? undefined;
+        if (cell === undefined) {
+          cells.add('events', 1, [source, type]);
+          return;
+        }
+        eventCells.set(type, cell);
       }
-      eventCells.set(type, cell);
+      latestCell = cell;
     }
     cell.value++;
   };
@@ -158,7 +162,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       nextTick = ts + OWN_TICK_MS;
       tick(ts);
     }
-    if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
+    if (type === 'segment' || type === 'end') return;
     countEvent(origin.source, type);
     if (fields.seq !== undefined && fields.seq !== null)
       sequence.push(fields.writer ?? origin.writer, fields.seq, ts, origin.source);

@@ -15,7 +15,7 @@ import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import * as outcome from './outcome.ts';
 import { parseFact } from './payload.ts';
-import { createQuiet } from './quiet.ts';
+import { Quiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Tracked } from './track.ts';
 
@@ -34,8 +34,8 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = createQuiet(createExchangeKey(home), emptyAttempt);
-  health.sizes.set('quiet_operations', () => quiet.size);
+  const quiet = new Quiet(createExchangeKey(home), emptyAttempt);
+  health.sizes.set('quiet_operations', () => quiet.size());
   /** All other attempts that are not counted yet, by exchange. */
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) =>
     end(attempt.operation ?? operationOf(attempt), true),
@@ -110,7 +110,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     while (quiet.oldestTs() + LIMITS.joinDeliveredMs < now) endOldest();
   };
   const keepQuiet = (attempt: Attempt, hash: number): void => {
-    if (quiet.size >= LIMITS.quietOperations) {
+    if (quiet.size() >= LIMITS.quietOperations) {
       countEviction(health, 'quiet_operations');
       endOldest();
     }

@@ -33,7 +33,7 @@ export interface Field {
   readonly name: string;
   /** Place in a record (model/record.ts); parts of objects have none. */
   readonly slot: number;
-  /** Names of things, that come again on many lines. */
+  /** Text that comes again on many lines. */
   readonly shared: boolean;
   readonly kind: Kind;
   /** Words of an enum. */
@@ -51,7 +51,7 @@ const SHARED: ReadonlySet<string> = new Set<FieldName>([
 const compile = (name: string, spec: FieldSpec): Field => ({
   name,
   slot: SLOTS.get(name as FieldName) ?? -1,
-  shared: SHARED.has(name),
+  shared: SHARED.has(name) || typeof spec.is !== 'string' || spec.is === 'word',
   kind: typeof spec.is === 'string' ? spec.is : 'enum',
   words: typeof spec.is === 'string' ? [] : spec.is,
   parts: compileAll(spec.of ?? {}),

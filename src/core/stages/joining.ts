@@ -41,10 +41,10 @@ const digestKey = (argsDigest: string | null, method: string | null, server: str
 };
 
 /** Digests are told apart by their last characters: most look-ups end here, before a text is hashed and a large map is asked. */
-const ENDINGS = 65_536;
+const ENDINGS = 131_072;
 function endingOf(digest: string): number {
   let hash = digest.length;
-  for (let i = Math.max(0, digest.length - 4); i < digest.length; i++)
+  for (let i = Math.max(0, digest.length - 5); i < digest.length; i++)
     hash = Math.imul(hash ^ digest.charCodeAt(i), 0x9e3779b1) ^ (hash >>> 15);
   return (hash ^ (hash >>> 16)) & (ENDINGS - 1);
 }
@@ -52,8 +52,8 @@ function endingOf(digest: string): number {
 export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
   const byDigest = new Map<string, Operation[]>();
-  /** How many operations of the index have a digest of this ending. */
-  const endings = new Uint32Array(ENDINGS);
+  /** How many operations of the index have a digest of this ending (LIMITS.operations fits 16 bits). */
+  const endings = new Uint16Array(ENDINGS);
   const byRequestKey = new Map<string, Operation[]>();
   let indexed = 0;
   let nextSweep = 0;

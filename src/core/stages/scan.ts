@@ -31,8 +31,9 @@ interface Key {
   readonly kind: number;
   /** Text that may stand here; values that were found good are remembered. */
   readonly accepts: (text: string) => boolean;
-  /** The key that came after it last time. */
+  /** The key that came after it last time, and one that did before: lines of two kinds take turns. */
   next: Key;
+  other: Key;
 }
 
 const V = SLOTS.size;
@@ -69,7 +70,7 @@ const E = 0x65;
 const FEW_DIGITS = 9;
 const MAX_DIGITS = 15;
 
-/** Remembered values: a table without chains, the last one to come keeps the place. */
+/** Remembered values: a table without chains; each has two places, and the last one to come takes one. */
 const PLACES = 4096;
 const PLACE_WORDS = 16;
 const KEY_PLACES = 512;
@@ -101,8 +102,8 @@ function createKey(name: string, slot: number, kind: number, accepts: Key['accep
   const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, i) =>
     view.getInt32(Math.min(4 * i, bytes.length - 4), true),
   );
-  const key: Omit<Key, 'next'> = { bytes, words, slot, kind, accepts };
-  return Object.assign(key, { next: key as Key });
+  const key: Omit<Key, 'next' | 'other'> = { bytes, words, slot, kind, accepts };
+  return Object.assign(key, { next: key as Key, other: key as Key });
 }
 
 const createKeys = (): Key[] => [
@@ -142,10 +143,11 @@ export class LineScanner {
   /** Values of the line in work by slot; undefined between two lines. */
   readonly #values: unknown[] = new Array(TS + 1).fill(undefined);
   readonly #used = new Uint8Array(1024);
-  readonly #texts: string[] = new Array(PLACES).fill('');
+  readonly #texts: string[] = new Array(PLACES + 1).fill('');
   /** Slot and length of the text at a place. */
-  readonly #textKinds = new Int32Array(PLACES).fill(-1);
-  readonly #textWords = new Int32Array(PLACES * PLACE_WORDS);
+  readonly #textKinds = new Int32Array(PLACES + 1).fill(-1);
+  readonly #textWords = new Int32Array((PLACES + 1) * PLACE_WORDS);
+  #turn = 0;
   #bytes: TextBytes | null = null;
   #view: DataView = new DataView(new ArrayBuffer(0));
 
@@ -200,8 +202,11 @@ export class LineScanner {
       at++;
       let name = key.next;
       if (at + name.bytes.length > last || !isAt(view, at, name)) {
-        const found = this.#keyAt(bytes, view, at, last);
+        const { other } = key;
+        const found =
+          at + other.bytes.length <= last && isAt(view, at, other) ? other : this.#keyAt(bytes, view, at, last);
         if (found === undefined) return ~count;
+        key.other = name;
         key.next = found;
         name = found;
       }
@@ -295,14 +300,16 @@ export class LineScanner {
       const text = bytes.latin1Slice(from, to);
       return key.accepts(text) ? text : undefined;
     }
-    const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
-    const kept = place * PLACE_WORDS;
-    const words = this.#textWords;
+    const first = (hash ^ (hash >>> 15)) & (PLACES - 1);
     const whole = length >> 2;
     const rest = length & 3;
     const tail = rest === 0 ? 0 : view.getInt32(to - rest, true) << (32 - 8 * rest);
     const kind = (key.slot << 8) | length;
-    if (this.#textKinds[place] === kind && (rest === 0 || words[kept + whole] === tail)) {
+    const words = this.#textWords;
+    const kinds = this.#textKinds;
+    for (let place = first; place <= first + 1; place++) {
+      const kept = place * PLACE_WORDS;
+      if (kinds[place] !== kind || (rest > 0 && words[kept + whole] !== tail)) continue;
       let i = 0;
       while (i < whole && words[kept + i] === view.getInt32(from + 4 * i, true)) i++;
       if (i === whole) return this.#texts[place];
@@ -310,10 +317,14 @@ export class LineScanner {
     const text = bytes.latin1Slice(from, to);
     if (!key.accepts(text)) return undefined;
     const own = internalized(text);
+    // Values that meet at a place must not push each other out on every line.
+    this.#turn ^= 1;
+    const place = kinds[first] === -1 ? first : kinds[first + 1] === -1 ? first + 1 : first + this.#turn;
+    const kept = place * PLACE_WORDS;
     for (let i = 0; i < whole; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
     if (rest > 0) words[kept + whole] = tail;
     this.#texts[place] = own;
-    this.#textKinds[place] = kind;
+    kinds[place] = kind;
     return own;
   }
 }
