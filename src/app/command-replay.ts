@@ -30,7 +30,8 @@ export async function replayCommand(
     files,
     host: config.host || 'files',
     policy: toPolicy(config),
-    onFact,
+    // The exposition is made of the counters alone.
+    onFact: format === 'prom' ? undefined : onFact,
     onChunk: () => (format === 'json' ? output.settle() : undefined),
     progress,
   });

@@ -16,6 +16,7 @@ import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
 import { type Classified, createResume } from './stages/resume.ts';
+import { LineScanner, type TextBytes } from './stages/scan.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
 import { createStoreHealth } from './store.ts';
@@ -38,6 +39,11 @@ export interface Pipeline {
    * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
    */
   line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | undefined;
+  /**
+   * The same for a line that is still bytes, if it is written as most are: false leaves everything as it was, and the line is to be
+   * given as text.
+   */
+  bytes(bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number): boolean;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
@@ -52,7 +58,6 @@ export interface Pipeline {
 
 /** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
 const OWN_TICK_MS = 100;
-const LINE_TYPES_WITHOUT_COUNT = new Set(['segment', 'end']);
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
@@ -61,7 +66,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const detect = createDetect(health);
   const track = createTrack(policy, health, home);
   const resume = createResume(policy, health);
-  const correlate = createCorrelate(policy, health);
+  const correlate = createCorrelate(policy, health, home);
+  const scanner = new LineScanner();
   const latestVersion = new Map<string, Version | null>();
   let now = Number.NEGATIVE_INFINITY;
   let lastTs = 0;
@@ -69,7 +75,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
 
   const state = (fact: Fact): void => {
     measure(fact);
-    onFact?.(fact);
+    if (onFact === undefined) return;
+    // Built now, for a listener that keeps the fact.
+    if (fact.is === 'operation') void fact.operation;
+    onFact(fact);
   };
   const onFacts = (fact: Fact): void => {
     state(fact);
@@ -132,16 +141,21 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   /** Streams that were open once show 0 when they are not. */
   const openStreams = new Map<string, number>();
   const eventCells = new Map<string, Cell>();
+  let latestCell: Cell | undefined;
   const countEvent = (source: string, type: EventType): void => {
-    let cell = eventCells.get(type);
-    // One source at a time, nearly always the only one.
-    if (cell === undefined || cell.values[0] !== source) {
-      cell = cells.cell('events', [source, type]) ?? undefined;
-      if (cell === undefined) {
-        cells.add('events', 1, [source, type]);
-        return;
+    let cell = latestCell;
+    // One source and mostly one type at a time.
+    if (cell === undefined || cell.values[1] !== type || cell.values[0] !== source) {
+      cell = eventCells.get(type);
+      if (cell === undefined || cell.values[0] !== source) {
+        cell = cells.cell('events', [source, type]) ?? undefined;
+        if (cell === undefined) {
+          cells.add('events', 1, [source, type]);
+          return;
+        }
+        eventCells.set(type, cell);
       }
-      eventCells.set(type, cell);
+      latestCell = cell;
     }
     cell.value++;
   };
@@ -165,7 +179,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     lastTs = ts;
     if (fields.seq !== undefined && fields.seq !== null)
       sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
-    if (LINE_TYPES_WITHOUT_COUNT.has(type)) return;
+    if (type === 'segment' || type === 'end') return;
     countEvent(origin.source, type);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
@@ -195,6 +209,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       }
       accept(decoded);
       return decoded.ts;
+    },
+    bytes(bytes, start, end, origin, line, offset) {
+      const event = scanner.scan(bytes, start, end, origin, line, offset);
+      if (event === null) return false;
+      accept(event);
+      return true;
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,

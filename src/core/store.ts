@@ -35,10 +35,11 @@ export class BoundedMap<V extends object> {
     return this.#map.size;
   }
   get(key: string): V | undefined {
-    return this.#map.get(key);
+    // An empty store is common, and would still hash the key.
+    return this.#map.size === 0 ? undefined : this.#map.get(key);
   }
   has(key: string): boolean {
-    return this.#map.has(key);
+    return this.#map.size !== 0 && this.#map.has(key);
   }
   values(): IterableIterator<V> {
     return this.#map.values();
@@ -178,7 +179,7 @@ export class TimerQueue<T extends Due> {
 
   /** Takes it out: `deadline` becomes Infinity. */
   cancel(item: T): void {
-    item.deadline = Number.POSITIVE_INFINITY;
+    if (item.deadline !== Number.POSITIVE_INFINITY) item.deadline = Number.POSITIVE_INFINITY;
     if (item.place !== null) this.#remove(item);
   }
 

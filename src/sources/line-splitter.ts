@@ -10,7 +10,10 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Origin } from '../core/model/event.ts';
 import type { LineSink } from './source.ts';
 
-export type LineReceiver = Omit<LineSink, 'advance'>;
+export interface LineReceiver extends Omit<LineSink, 'advance'> {
+  /** An ASCII line before it becomes text. true: it was taken; false: it is to be delivered as text. */
+  bytes?(bytes: Slicer, start: number, end: number, origin: Origin, line: number, offset: number): boolean;
+}
 
 export interface LineSplitterOptions {
   readonly maxLineBytes: number;
@@ -92,8 +95,9 @@ export function createLineSplitter({
       if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2]) start += BOM.length;
       if (isBlank(bytes, start, end)) return;
     }
-    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) sink.invalidUtf8(origin);
     const slicer = bytes as Slicer;
+    if (encoding === 'latin1' && sink.bytes?.(slicer, start, end, origin, line, lineStart)) return;
+    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) sink.invalidUtf8(origin);
     const text = encoding === 'latin1' ? slicer.latin1Slice(start, end) : slicer.utf8Slice(start, end);
     sink.line(text, origin, line, lineStart);
   }

@@ -72,9 +72,8 @@ export function createMeasure(cells: Cells): Measure {
   };
 
   const onOperation = (fact: OperationFact): void => {
-    const { operation, nextAction } = fact;
-    const { version } = operation;
-    const meter = metersOf(operation.server);
+    const { version, nextAction } = fact;
+    const meter = metersOf(fact.server);
     const server = meter.label;
     meter.operation(fact);
     for (const edge of fact.edges)

@@ -1,17 +1,26 @@
 /**
- * The counters that every exchange and every operation moves, kept per server: a walk through nested label maps for each of them
- * would cost as much as the verdict. What is not here goes through `cells.add`.
+ * The counters that every exchange and every operation moves, kept per server in arrays by small numbers: a walk through nested
+ * label maps for each of them would cost as much as the verdict. What is not here goes through `cells.add`.
  */
 import type { OperationFact } from '../model/operation.ts';
 import { ERROR_TYPES, RESULTS } from '../model/operation.ts';
-import { type JudgedKind, type Outcome, STREAMS, type Verdict } from '../model/verdict.ts';
-import { METHODS, methodLabel } from '../protocol/methods.ts';
-import { VERSIONS, type Version } from '../protocol/revisions.ts';
+import { type JudgedKind, OUTCOMES, type Outcome, STREAMS, type Verdict } from '../model/verdict.ts';
+import { METHODS, type Method } from '../protocol/methods.ts';
+import type { Version } from '../protocol/revisions.ts';
 import type { LabelBudget } from './budget.ts';
 import { CATALOG, type LabelValues, type MetricKey } from './catalog.ts';
 import { type Cell, type Cells, observeIn } from './cells.ts';
 
-type Cached = Map<number, Cell>;
+type Kept = (Cell | undefined)[];
+
+interface VersionMeters {
+  /** By verdict and stream. */
+  readonly closes: Kept;
+  /** By method and result. */
+  readonly operations: Kept;
+  /** By method and error type. */
+  readonly durations: Kept;
+}
 
 export interface ServerMeters {
   /** The `server` label. */
@@ -21,44 +30,72 @@ export interface ServerMeters {
   operation(fact: OperationFact): void;
 }
 
-export function createServerMeters(label: string, cells: Cells, budget: LabelBudget): ServerMeters {
-  const closes: Cached = new Map();
-  const bytesBy = new Map<Outcome, Cell>();
-  const endpoints = new Map<string, Map<Outcome, Cell>>();
-  const operations: Cached = new Map();
-  const durations: Cached = new Map();
+const METHOD_NUMBERS: ReadonlyMap<string | null, number> = new Map(METHODS.map((method, i) => [method, i]));
+const OTHER_METHOD = METHODS.indexOf('_other');
+/** The first word of each list is what nearly every sample has. */
+const numberOf = <T>(words: readonly T[], word: T): number => (words[0] === word ? 0 : words.indexOf(word));
 
-  /** The kept cell under a number that stands for the label values; past the series cap nothing is kept. */
-  const cached = <K extends MetricKey, I>(
-    kept: Map<I, Cell>,
-    id: I,
-    key: K,
-    values: () => LabelValues<K>,
-  ): Cell | null => {
-    const known = kept.get(id);
-    if (known !== undefined) return known;
-    const cell = cells.cell(key, values());
-    if (cell !== null) kept.set(id, cell);
+export function createServerMeters(label: string, cells: Cells, budget: LabelBudget): ServerMeters {
+  const versions = new Map<Version, VersionMeters>();
+  const bytesBy: Kept = [];
+  const endpoints = new Map<string, Kept>();
+
+  const metersOf = (version: Version): VersionMeters => {
+    let known = versions.get(version);
+    if (known === undefined) {
+      known = { closes: [], operations: [], durations: [] };
+      versions.set(version, known);
+    }
+    return known;
+  };
+
+  /** Keeps the cell under a number that stands for the label values; past the series cap nothing is kept. */
+  const keep = <K extends MetricKey>(kept: Kept, n: number, key: K, values: LabelValues<K>): Cell | null => {
+    const cell = cells.cell(key, values);
+    if (cell === null) return null;
+    // No holes: their look-up would leave the array.
+    while (kept.length <= n) kept.push(undefined);
+    kept[n] = cell;
     return cell;
   };
+  const count = <K extends MetricKey>(kept: Kept, n: number, key: K, values: LabelValues<K>): void => {
+    const cell = keep(kept, n, key, values);
+    if (cell !== null) cell.value++;
+    else cells.add(key, 1, values);
+  };
+  const observe = <K extends 'stream_bytes' | 'operation_duration'>(
+    kept: Kept,
+    n: number,
+    key: K,
+    values: LabelValues<K>,
+    value: number,
+  ): void => {
+    const cell = keep(kept, n, key, values);
+    if (cell !== null) observeIn(cell, CATALOG[key].buckets, value);
+    else cells.observe(key, value, values);
+  };
+  const keptAt = (kept: Kept, n: number): Cell | undefined => (n < kept.length ? kept[n] : undefined);
 
   return {
     label,
     close(version, kind, verdict, bytes) {
-      const { id, outcome, regime, cause, cut } = verdict;
-      const number = (id * STREAMS.length + STREAMS.indexOf(kind)) * VERSIONS.length + VERSIONS.indexOf(version);
-      const values = (): LabelValues<'stream_closes'> => [label, version, kind, outcome, regime, cause, cut];
-      const cell = cached(closes, number, 'stream_closes', values);
-      if (cell !== null) cell.value++;
-      else cells.add('stream_closes', 1, values());
+      const { outcome } = verdict;
+      const { closes } = metersOf(version);
+      const number = verdict.id * STREAMS.length + numberOf(STREAMS, kind);
+      const cell = keptAt(closes, number);
+      if (cell !== undefined) cell.value++;
+      else {
+        const { regime, cause, cut } = verdict;
+        count(closes, number, 'stream_closes', [label, version, kind, outcome, regime, cause, cut]);
+      }
       if (bytes === null) return;
-      const size = cached(bytesBy, outcome, 'stream_bytes', () => [label, outcome]);
-      if (size !== null) observeIn(size, CATALOG.stream_bytes.buckets, bytes);
-      else cells.observe('stream_bytes', bytes, [label, outcome]);
+      const ended = numberOf(OUTCOMES, outcome);
+      const size = keptAt(bytesBy, ended);
+      if (size !== undefined) observeIn(size, CATALOG.stream_bytes.buckets, bytes);
+      else observe(bytesBy, ended, 'stream_bytes', [label, outcome], bytes);
     },
     endpoint(endpoint, outcome) {
-      const name = endpoint ?? '';
-      let kept = endpoints.get(name);
+      let kept = endpoints.get(endpoint ?? '');
       if (kept === undefined) {
         const known = budget.endpoint(label, endpoint);
         // Only names within the budget are remembered, so that this stays as small as the label set.
@@ -66,28 +103,29 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
           cells.add('endpoint_closes', 1, [label, known, outcome]);
           return;
         }
-        kept = new Map();
-        endpoints.set(name, kept);
+        kept = [];
+        endpoints.set(endpoint ?? '', kept);
       }
-      const values = (): LabelValues<'endpoint_closes'> => [label, endpoint ?? 'unknown', outcome];
-      const cell = cached(kept, outcome, 'endpoint_closes', values);
-      if (cell !== null) cell.value++;
-      else cells.add('endpoint_closes', 1, values());
+      const number = numberOf(OUTCOMES, outcome);
+      const cell = keptAt(kept, number);
+      if (cell !== undefined) cell.value++;
+      else count(kept, number, 'endpoint_closes', [label, endpoint ?? 'unknown', outcome]);
     },
-    operation({ operation, result, errorType, durationMs }) {
-      const { version } = operation;
-      const method = methodLabel(operation.method);
-      const base = METHODS.indexOf(method) * VERSIONS.length + VERSIONS.indexOf(version);
-      const values = (): LabelValues<'operations'> => [label, version, method, result];
-      const cell = cached(operations, base * RESULTS.length + RESULTS.indexOf(result), 'operations', values);
-      if (cell !== null) cell.value++;
-      else cells.add('operations', 1, values());
+    operation({ version, method: name, result, errorType, durationMs }) {
+      const { operations, durations } = metersOf(version);
+      const method = METHOD_NUMBERS.get(name) ?? OTHER_METHOD;
+      const number = method * RESULTS.length + numberOf(RESULTS, result);
+      const cell = keptAt(operations, number);
+      if (cell !== undefined) cell.value++;
+      else count(operations, number, 'operations', [label, version, METHODS[method] as Method, result]);
       if (durationMs === null) return;
-      const timed = (): LabelValues<'operation_duration'> => [method, version, errorType, label];
-      const number = base * ERROR_TYPES.length + ERROR_TYPES.indexOf(errorType);
-      const duration = cached(durations, number, 'operation_duration', timed);
-      if (duration !== null) observeIn(duration, CATALOG.operation_duration.buckets, durationMs / 1000);
-      else cells.observe('operation_duration', durationMs / 1000, timed());
+      const timed = method * ERROR_TYPES.length + numberOf(ERROR_TYPES, errorType);
+      const duration = keptAt(durations, timed);
+      if (duration !== undefined) observeIn(duration, CATALOG.operation_duration.buckets, durationMs / 1000);
+      else {
+        const values = [METHODS[method] as Method, version, errorType, label] as const;
+        observe(durations, timed, 'operation_duration', values, durationMs / 1000);
+      }
     },
   };
 }

@@ -31,7 +31,7 @@ export interface WireEvent {
   /** 1-based line number and byte offset in the source. */
   readonly line: number;
   readonly offset: number;
-  /** The parsed line itself: it may hold undeclared fields too, so whoever keeps it copies the declared ones. */
+  /** The declared fields (model/record.ts). */
   readonly fields: EventFields;
 }
 

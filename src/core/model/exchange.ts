@@ -1,5 +1,4 @@
 /** An exchange while it is open and at its close: the union of its lines (later values win) and what only context tells. */
-
 import { hostPort } from '../protocol/endpoint.ts';
 import { mediaOf } from '../protocol/media.ts';
 import { LISTEN } from '../protocol/methods.ts';
@@ -7,7 +6,6 @@ import { isStatelessRevision, type Version, versionLabel } from '../protocol/rev
 import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
-import { intern } from './intern.ts';
 import { pickFields } from './keep.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
@@ -94,7 +92,7 @@ export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): st
 
 function identify(exchange: Exchange, policy: Policy): void {
   const { fields } = exchange;
-  const name = intern(serverName(fields));
+  const name = serverName(fields);
   exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
   exchange.server = exchange.policy?.name ?? name;
   exchange.endpoint = hostPort(fields.endpoint);
@@ -116,7 +114,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     writer: writerKey(fields, event.origin),
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
     fields: type === 'close' ? fields : pickFields(fields, LINE_FIELDS[type as 'open']),
-    client: typeof fields.client === 'string' ? intern(fields.client) : null,
+    client: fields.client ?? null,
     server: '',
     policy: undefined,
     endpoint: null,

@@ -10,6 +10,18 @@ export function intern(text: string): string {
   if (same !== undefined) return same;
   // Cleared whole rather than aged: a flood of names only costs the copies again.
   if (known.size >= CAP) known.clear();
-  known.set(text, text);
-  return text;
+  const own = internalized(text);
+  known.set(own, own);
+  return own;
+}
+
+/** Without a prototype: a plain dictionary, so that names that come and go leave nothing behind. */
+const names: Record<string, true> = Object.create(null);
+
+/** The engine keeps one string per property name, compares those by identity, and knows their hash. */
+export function internalized(text: string): string {
+  names[text] = true;
+  const own = Object.keys(names)[0] as string;
+  delete names[text];
+  return own;
 }

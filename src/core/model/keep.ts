@@ -1,14 +1,12 @@
-/** Copies for keeping: a line may carry anything beside its declared fields, and what is kept must be bounded. */
+/** Copies for keeping: an exchange's union of lines changes, and a test or tool may hand in more than the declared fields. */
 import type { EventFields, WireEvent } from './event.ts';
 import { type FieldName, fieldsOf } from './fields.ts';
+import { recordFrom, SLOTS } from './record.ts';
 
 export function pickFields(fields: EventFields, names: readonly FieldName[]): EventFields {
-  const copy: Record<string, unknown> = {};
-  for (const name of names) {
-    const value = fields[name];
-    if (value !== undefined) copy[name] = value;
-  }
-  return copy;
+  const values: unknown[] = new Array(SLOTS.size).fill(undefined);
+  for (const name of names) values[SLOTS.get(name) as number] = fields[name];
+  return recordFrom(values);
 }
 
 export const keepEvent = (event: WireEvent): WireEvent => ({

@@ -67,6 +67,7 @@ export type StoreName =
   | 'orphan_lines'
   | 'operations'
   | 'quiet_operations'
+  | 'counted_failures'
   | 'suspended'
   | 'closed_ids'
   | 'clients'

@@ -132,8 +132,9 @@ export interface EdgeFact {
 
 /** Where the index of joinable operations has it; owned by joining.ts. */
 export interface IndexPlace {
-  readonly digest: string | null;
-  readonly rest: string;
+  /** Digest, host, server, method and target in one; null: nothing but a request key can join it. */
+  readonly key: string | null;
+  readonly ending: number;
   readonly client: string;
   readonly requestKey: string | null;
 }
@@ -159,7 +160,11 @@ export interface Operation extends Due {
 /** A counted operation. */
 export interface OperationFact {
   readonly is: 'operation';
+  /** Valid while the fact is delivered; not free of cost for an operation of one attempt, so ask for it last. */
   readonly operation: Operation;
+  readonly server: string;
+  readonly version: Version;
+  readonly method: string | null;
   readonly result: OperationResult;
   readonly edges: readonly EdgeFact[];
   readonly nextAction: NextAction | null;

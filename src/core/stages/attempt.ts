@@ -1,12 +1,10 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
-
 import type { EventFields } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
-import { intern } from '../model/intern.ts';
-import type { Attempt } from '../model/operation.ts';
+import type { Attempt, Edge, Operation } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-const emptyAttempt = (): Attempt => ({
+export const emptyAttempt = (): Attempt => ({
   exchange: '',
   key: '',
   host: '',
@@ -54,10 +52,28 @@ const emptyAttempt = (): Attempt => ({
   timedOutOpen: false,
 });
 
-/**
- * Attempts are held for half a minute and then dropped, 98 of 100 unchanged: the garbage collector would copy each one twice.
- * Those that ended as they began are used again once their fact was delivered.
- */
+const NO_EDGES: readonly Edge[] = [];
+
+export const operationOf = (attempt: Attempt): Operation => ({
+  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
+  host: attempt.host,
+  server: attempt.server,
+  policy: attempt.policy,
+  version: attempt.version,
+  method: attempt.method,
+  target: attempt.target,
+  argsDigest: attempt.argsDigest,
+  requestKey: attempt.requestKey,
+  attempts: [attempt],
+  edges: NO_EDGES,
+  indexed: null,
+  cancelled: false,
+  ended: false,
+  deadline: Number.POSITIVE_INFINITY,
+  place: null,
+});
+
+/** Most attempts are written down as they end (rows.ts), and their objects used again at once: a few serve for all. */
 export interface AttemptPool {
   open(exchange: Exchange): Attempt;
   /** Nothing but the caller holds it any more. */
@@ -116,7 +132,7 @@ export function refresh(attempt: Attempt, exchange: Exchange): void {
   attempt.policy = exchange.policy;
   attempt.version = exchange.version;
   attempt.method = fields.method ?? null;
-  attempt.target = typeof fields.target === 'string' ? intern(fields.target) : null;
+  attempt.target = fields.target ?? null;
   attempt.argsDigest = fields.args_digest ?? null;
   attempt.requestKey = fields.request_key ?? null;
   attempt.client = exchange.client;

@@ -4,19 +4,20 @@
  * outcome.ts, when it is over in ending.ts.
  */
 import type { WireEvent } from '../model/event.ts';
-import { type Exchange, isOperation, serverName } from '../model/exchange.ts';
-import type { Fact } from '../model/facts.ts';
+import { createExchangeKey, type Exchange, isOperation, serverName } from '../model/exchange.ts';
+import type { Fact, ParseFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
 import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttemptPool, judgeAttempt, refresh } from './attempt.ts';
+import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, operationOf, refresh } from './attempt.ts';
 import * as ending from './ending.ts';
+import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import { isDelivered, isHop } from './outcome.ts';
 import { parseFact } from './payload.ts';
-import { createQuiet } from './quiet.ts';
+import { Quiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Tracked } from './track.ts';
 
@@ -31,22 +32,33 @@ const MAX_PENDING_TRENDS = 16;
 /** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
 const MAX_QUIET_SKEW_MS = 1000;
 
-export function createCorrelate(policy: Policy, health: StoreHealth): Correlate {
+interface Remembered {
+  /** Its close. */
+  readonly ts: number;
+  readonly server: string;
+  readonly fullLength: number | null;
+  readonly cutOrEmpty: boolean;
+  /** Full lengths that a later attempt told, by payload. */
+  readonly learned: Attempt['okBytes'];
+}
+
+export function createCorrelate(policy: Policy, health: StoreHealth, home: string): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
   const pool = createAttemptPool();
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>();
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = createQuiet();
+  const quiet = new Quiet(createExchangeKey(home), emptyAttempt);
   let newestQuiet = Number.NEGATIVE_INFINITY;
-  health.sizes.set('quiet_operations', () => quiet.size);
+  health.sizes.set('quiet_operations', () => quiet.size());
   /** All other attempts, by exchange, as long as a line may come for them. */
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) => {
-    const operation = attempt.operation ?? ending.operationOf(attempt);
-    if (operation.ended) forget(operation);
-    else end(operation, 'evicted');
+    end(attempt.operation ?? operationOf(attempt), 'evicted');
   });
+  /** What a parse line may still ask of a failed attempt whose operation was counted. */
+  const remembered = new BoundedMap<Remembered>('counted_failures', LIMITS.operations, health);
+  let nextSweep = 0;
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
   const join = (attempt: Attempt, exchange: Exchange): void => {
@@ -72,7 +84,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     attempts.set(attempt.key, attempt);
     if (attempt.operation === null) {
       if (Number.isNaN(attempt.closeTs) && attempt.settled === null) return;
-      attempt.operation = ending.operationOf(attempt);
+      attempt.operation = operationOf(attempt);
     }
     const { operation } = attempt;
     ending.adopt(operation, attempt);
@@ -81,72 +93,61 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     joining.update(operation);
   };
 
-  const forget = (operation: Operation): void => {
-    timers.cancel(operation);
-    for (const attempt of operation.attempts) attempts.delete(attempt.key);
-  };
-
   const end = (operation: Operation, how: 'over' | 'expired' | 'evicted'): void => {
     if (operation.ended) return;
     operation.ended = true;
     joining.update(operation);
+    timers.cancel(operation);
     for (const attempt of operation.attempts) {
       attempt.counted = true;
+      attempts.delete(attempt.key);
       if (attempt.owner !== null) attempt.owner.counted = true;
     }
     out(ending.summarise(operation, how));
-    for (const attempt of operation.attempts) ending.finishAttempt(operation, attempt, out);
-    // A parse line of a failed attempt may come after its retry was counted: it still needs the sizes.
-    const memory = how === 'over' ? ending.memoryOf(operation) : 0;
-    if (memory > operation.deadline && memory < Number.POSITIVE_INFINITY) {
-      operation.deadline = memory;
-      timers.schedule(operation);
-    } else forget(operation);
-  };
-
-  const onDeadline = (operation: Operation): void => {
-    if (operation.ended) forget(operation);
-    else {
-      // `end` compares with the deadline that has just passed.
-      operation.deadline = ending.deadlineOf(operation);
-      end(operation, 'over');
+    for (const attempt of operation.attempts) {
+      ending.finishAttempt(operation, attempt, out);
+      if (operation.attempts.length > 1 && !isDelivered(attempt)) remember(attempt, operation);
     }
   };
+  const remember = (attempt: Attempt, operation: Operation | null): void => {
+    const { closeTs: ts, server, fullLength, cutOrEmpty } = attempt;
+    if (Number.isNaN(ts)) return;
+    const learned = operation === null ? null : ending.learnedLengths(operation, attempt);
+    remembered.set(attempt.key, { ts, server, fullLength, cutOrEmpty, learned });
+  };
+  const onDeadline = (operation: Operation): void => end(operation, 'over');
 
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
-  const endOldest = (attempt: Attempt): void => {
-    quiet.shift();
-    if (attempt.counted || attempt.operation !== null) return;
-    attempt.counted = true;
-    out(ending.summarise(ending.operationOf(attempt), 'over'));
-    pool.release(attempt);
+  const endOldest = (): void => {
+    const attempt = quiet.shift();
+    if (typeof attempt === 'number') out(new FirstTry(quiet.rows, attempt));
+    else if (!attempt.counted && attempt.operation === null) {
+      attempt.counted = true;
+      out(ending.summarise(operationOf(attempt), 'over'));
+    }
   };
   const endQuiet = (now: number): void => {
-    for (;;) {
-      const attempt = quiet.oldest();
-      if (attempt === undefined || attempt.judgedTs + LIMITS.joinDeliveredMs >= now) return;
-      endOldest(attempt);
-    }
+    while (quiet.oldestTs() + LIMITS.joinDeliveredMs < now) endOldest();
   };
   const keepQuiet = (attempt: Attempt, exchange: Exchange): void => {
     const ahead = attempt.judgedTs > newestQuiet + MAX_QUIET_SKEW_MS;
     newestQuiet = Math.max(newestQuiet, attempt.judgedTs);
-    if (ahead && quiet.size > 0) {
+    if (ahead && quiet.size() > 0) {
       update(attempt);
       return;
     }
     if (exchange.wasOpen) attempts.delete(attempt.key);
-    if (quiet.size >= LIMITS.quietOperations) {
+    if (quiet.size() >= LIMITS.quietOperations) {
       countEviction(health, 'quiet_operations');
-      endOldest(quiet.oldest() as Attempt);
+      endOldest();
     }
-    quiet.push(attempt, exchange.hash);
+    if (quiet.push(attempt, exchange.hash)) pool.release(attempt);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
     // The first word that the caller got counts; a line delivered twice changes nothing.
     const { result } = event.fields;
-    if (attempt.counted || attempt.settled !== null || result === null || result === undefined) return;
+    if (attempt.settled !== null || result === null || result === undefined) return;
     attempt.settled = result;
     attempt.settledTs = event.ts;
     attempt.timedOutOpen = result === 'timeout' && !(event.ts >= attempt.closeTs);
@@ -159,17 +160,18 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, 'over');
   };
 
-  const parse = (attempt: Attempt | undefined, event: WireEvent): void => {
+  const parse = (attempt: Attempt | undefined, event: WireEvent, past: Remembered | undefined): void => {
     const { fields } = event;
     const name = serverName(fields);
-    const server = attempt?.server ?? policy.server(name)?.name ?? name;
-    const fact = parseFact(server, event, attempt);
+    const server = attempt?.server ?? past?.server ?? policy.server(name)?.name ?? name;
+    const fact = parseFact(server, event, attempt ?? past);
     out(fact);
     const failed = fact.result !== 'ok';
-    const length = failed ? (fields.expected_bytes ?? attempt?.fullLength ?? null) : (fields.bytes ?? null);
+    const declared = fields.expected_bytes ?? (attempt ?? past)?.fullLength ?? past?.learned?.[fact.of] ?? null;
+    const length = failed ? declared : (fields.bytes ?? null);
     if (length !== null) out(ending.trendOf(fact, failed, length));
     else if (failed) pendTrend(attempt, fact);
-    if (attempt === undefined || attempt.counted) return;
+    if (attempt === undefined) return;
     if (failed) attempt.parseFailed = true;
     else {
       attempt.parsedOk = true;
@@ -183,16 +185,13 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   };
 
   /** A failure of unknown full length: a later attempt of its operation may tell. */
-  const pendTrend = (attempt: Attempt | undefined, fact: ReturnType<typeof parseFact>): void => {
-    if (attempt?.counted === false && (attempt.trends?.length ?? 0) < MAX_PENDING_TRENDS) {
-      attempt.trends ??= [];
-      attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
+  const pendTrend = (attempt: Attempt | undefined, fact: ParseFact): void => {
+    if (attempt === undefined || (attempt.trends?.length ?? 0) >= MAX_PENDING_TRENDS) {
+      out(ending.trendOf(fact, true, null));
       return;
     }
-    const operation = attempt?.operation ?? null;
-    const learned =
-      attempt === undefined || operation === null ? null : ending.learnedLength(operation, attempt, fact.of);
-    out(ending.trendOf(fact, true, learned));
+    attempt.trends ??= [];
+    attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
   };
 
   /** Is its operation over by the clock of this line, even if no tick has said so yet? */
@@ -211,6 +210,21 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
   };
 
+  /** It closed after its operation was counted: a timed-out call that the host left behind. */
+  const rememberLate = (exchange: Exchange): void => {
+    const attempt = pool.open(exchange);
+    closeAttempt(attempt, exchange);
+    remember(attempt, null);
+    pool.release(attempt);
+  };
+
+  const onParse = (event: WireEvent, key: string | null): void => {
+    const attempt = attemptOf(key, event.ts);
+    const past = attempt !== undefined || key === null ? undefined : remembered.get(key);
+    const inTime = past !== undefined && event.ts <= past.ts + LIMITS.joinUndeliveredMs;
+    parse(attempt, event, inTime ? past : undefined);
+  };
+
   const onOpened = (exchange: Exchange): void => {
     // Without a method it cannot be joined yet; a later line may tell.
     if (exchange.counted || !isOperation(exchange) || !exchange.fields.method) return;
@@ -227,10 +241,10 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
   /** One attempt will never close. The operation goes on if another one of it does. */
   const onExpired = (exchange: Exchange, evicted: boolean): void => {
     const attempt = attempts.get(exchange.key);
-    if (attempt === undefined || attempt.counted) return;
+    if (attempt === undefined) return;
     attempt.gone = true;
     attempt.owner = null;
-    const operation = attempt.operation ?? ending.operationOf(attempt);
+    const operation = attempt.operation ?? operationOf(attempt);
     if (attempt === operation.attempts.at(-1)) end(operation, evicted ? 'evicted' : 'expired');
     else update(attempt);
   };
@@ -250,7 +264,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
           break;
         }
         case 'parse':
-          parse(attemptOf(input.key, input.event.ts), input.event);
+          onParse(input.event, input.key);
           break;
         case 'client': {
           const { event } = input.event.fields;
@@ -266,10 +280,14 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     classified(input, emit) {
       out = emit;
       const { exchange } = input;
-      if (exchange.counted || !isOperation(exchange)) return;
+      if (!isOperation(exchange)) return;
+      if (exchange.counted) {
+        rememberLate(exchange);
+        return;
+      }
       const resolved = input.is === 'judged' && input.resolved;
       let attempt = exchange.wasOpen || resolved ? attempts.get(exchange.key) : undefined;
-      if (attempt?.counted || (resolved && attempt === undefined)) return;
+      if (resolved && attempt === undefined) return;
       if (!resolved && isOver(attempt, exchange.lastTs)) return;
       if (!resolved) {
         if (attempt === undefined) attempt = pool.open(exchange);
@@ -292,6 +310,10 @@ export function createCorrelate(policy: Policy, health: StoreHealth): Correlate 
     tick(now, emit) {
       out = emit;
       joining.tick(now);
+      if (now >= nextSweep) {
+        nextSweep = now + LIMITS.sweepMs;
+        remembered.expire(now - LIMITS.joinUndeliveredMs);
+      }
       timers.expire(now, onDeadline);
       endQuiet(now);
     },

@@ -1,8 +1,9 @@
 /**
  * One line of text to one event, or to a counted reason. This is the hand-written guard at the edge of the core: behind it a
- * declared field has its declared type and bounded size. Undeclared fields are not looked at.
+ * declared field has its declared type and bounded size. Undeclared fields are dropped.
  */
-import type { EventFields, Origin, Rejection, WireEvent } from '../model/event.ts';
+
+import type { Origin, Rejection, WireEvent } from '../model/event.ts';
 import {
   EVENT_TYPES,
   type EventType,
@@ -14,6 +15,8 @@ import {
   MAX_TEXT_CHARS,
   MAX_WORD_CHARS,
 } from '../model/fields.ts';
+import { intern } from '../model/intern.ts';
+import { recordFrom, SLOTS } from '../model/record.ts';
 
 /** UTF-8 length without an encoder (the core has no Buffer); a lone surrogate counts as the 3 bytes of U+FFFD. */
 export function utf8Length(text: string): number {
@@ -28,8 +31,12 @@ export function utf8Length(text: string): number {
 
 type Kind = Exclude<FieldSpec['is'], readonly string[]> | 'enum';
 
-interface Field {
+export interface Field {
   readonly name: string;
+  /** Place in a record (model/record.ts); parts of objects have none. */
+  readonly slot: number;
+  /** Text that comes again on many lines. */
+  readonly shared: boolean;
   readonly kind: Kind;
   /** Words of an enum. */
   readonly words: readonly string[];
@@ -41,8 +48,14 @@ interface Field {
   next: Field | undefined;
 }
 
+const SHARED: ReadonlySet<string> = new Set<FieldName>([
+  ...(['writer', 'host', 'client', 'server', 'endpoint', 'method', 'target', 'protocol_version'] as const),
+]);
+
 const compile = (name: string, spec: FieldSpec): Field => ({
   name,
+  slot: SLOTS.get(name as FieldName) ?? -1,
+  shared: SHARED.has(name) || typeof spec.is !== 'string' || spec.is === 'word',
   kind: typeof spec.is === 'string' ? spec.is : 'enum',
   words: typeof spec.is === 'string' ? [] : spec.is,
   maxChars: spec.is === 'word' ? MAX_WORD_CHARS : spec.is === 'text' ? MAX_TEXT_CHARS : Number.POSITIVE_INFINITY,
@@ -52,6 +65,7 @@ const compile = (name: string, spec: FieldSpec): Field => ({
 const compileAll = (specs: Readonly<Record<string, FieldSpec>>): Map<string, Field> =>
   new Map(Object.entries(specs).map(([name, spec]) => [name, compile(name, spec)]));
 
+export const KNOWN_FIELDS: ReadonlyMap<string, Field> = compileAll(FIELDS);
 /** Fields by line type: what is declared for another type is unknown here. */
 const KNOWN = new Map<string, ReadonlyMap<string, Field>>(
   (Object.keys(EVENT_TYPES) as EventType[]).map((type) => [
@@ -61,12 +75,12 @@ const KNOWN = new Map<string, ReadonlyMap<string, Field>>(
 );
 /** Before the first field of a line. */
 const START = new Map([...KNOWN.keys()].map((type) => [type, compile('', { is: 'bool', doc: '' })]));
-const REQUIRED = new Map<string, readonly FieldName[]>(
+export const REQUIRED_FIELDS: ReadonlyMap<string, readonly FieldName[]> = new Map<string, readonly FieldName[]>(
   Object.entries(EVENT_TYPES).map(([type, spec]) => [type, spec.required]),
 );
 
 /** Is a value (not null, no time, no object) of the declared kind? */
-function fits(value: unknown, field: Field): boolean {
+export function fits(value: unknown, field: Field): boolean {
   switch (field.kind) {
     case 'id':
       if (typeof value !== 'string') return false;
@@ -145,13 +159,13 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     return raw.v === undefined ? reject('missing_field', 'v', raw) : reject('bad_version', undefined, raw);
   const type = raw.type;
   if (type === undefined || type === null) return reject('missing_field', 'type', raw);
-  const required = REQUIRED.get(type as string);
+  const required = REQUIRED_FIELDS.get(type as string);
   if (required === undefined) return reject('unknown_type', undefined, raw);
   if (raw.ts === undefined || raw.ts === null) return reject('missing_field', 'ts', raw);
   const ts = parseTime(raw.ts);
   if (Number.isNaN(ts)) return reject('bad_field', 'ts', raw);
 
-  // Checked in place: a copy of every line would cost as much as parsing it.
+  const values: unknown[] = new Array(SLOTS.size).fill(undefined);
   const known = KNOWN.get(type as string) as ReadonlyMap<string, Field>;
   let before: Field = START.get(type as string) as Field;
   for (const name in raw) {
@@ -163,24 +177,26 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     }
     before = field;
     const value = raw[name];
+    values[field.slot] = value;
     if (value === null) continue;
     if (field.kind === 'time') {
       const time = parseTime(value);
       if (Number.isNaN(time)) return reject('bad_field', name, raw);
-      raw[name] = time;
+      values[field.slot] = time;
     } else if (field.kind === 'object') {
       const parts = readObject(value, field.parts);
       if (parts === null) return reject('bad_field', name, raw);
-      raw[name] = parts;
+      values[field.slot] = parts;
     } else if (!fits(value, field)) return reject('bad_field', name, raw);
-    // Names that servers choose may be longer than anybody needs; the line is none the worse for it.
-    else if (field.kind === 'enum') {
-      // A word that is not known (a later writer's) says nothing; where the line needs it, it is no line of ours.
-      if (!field.words.includes(value as string)) raw[name] = undefined;
-    } else if (field.maxChars < Number.POSITIVE_INFINITY && (value as string).length > field.maxChars)
-      raw[name] = (value as string).slice(0, field.maxChars);
+    // A word that is not known (a later writer's) says nothing; where the line needs it, it is no line of ours.
+    else if (field.kind === 'enum' && !field.words.includes(value as string)) values[field.slot] = undefined;
+    else if (typeof value === 'string') {
+      // Names that servers choose may be longer than anybody needs; the line is none the worse for it.
+      const text = value.length > field.maxChars ? value.slice(0, field.maxChars) : value;
+      values[field.slot] = field.shared ? intern(text) : text;
+    }
   }
-  const fields = raw as EventFields;
+  const fields = recordFrom(values);
   for (const name of required) {
     const value = fields[name];
     if (value === undefined || value === null || value === '') return reject('missing_field', name, raw);

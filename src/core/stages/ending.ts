@@ -1,30 +1,9 @@
 /** When an operation is over, how long its attempts take lines, and the fact that it is counted by. Pure functions. */
 import type { Fact, ParseFact, TrendFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
-import type { Attempt, Edge, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
+import type { Attempt, Operation, OperationFact, PendingTrend } from '../model/operation.ts';
 import type { Emit } from '../stage.ts';
 import * as outcome from './outcome.ts';
-
-const NO_EDGES: readonly Edge[] = [];
-
-export const operationOf = (attempt: Attempt): Operation => ({
-  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
-  host: attempt.host,
-  server: attempt.server,
-  policy: attempt.policy,
-  version: attempt.version,
-  method: attempt.method,
-  target: attempt.target,
-  argsDigest: attempt.argsDigest,
-  requestKey: attempt.requestKey,
-  attempts: [attempt],
-  edges: NO_EDGES,
-  indexed: null,
-  cancelled: false,
-  ended: false,
-  deadline: Number.POSITIVE_INFINITY,
-  place: null,
-});
 
 /** The operation knows what its attempts know: the first one names it, a later one may fill what was unknown. */
 export function adopt(operation: Operation, attempt: Attempt): void {
@@ -78,14 +57,6 @@ export function deadlineOf(operation: Operation): number {
   return deadline;
 }
 
-/** How long parse lines may still come for attempts of a counted operation. */
-export function memoryOf(operation: Operation): number {
-  let until = 0;
-  for (const attempt of operation.attempts)
-    if (!Number.isNaN(attempt.closeTs)) until = Math.max(until, joinableUntil(attempt));
-  return until;
-}
-
 /** `evicted`: a full store gave it up, so nothing is concluded from its state. */
 export function summarise(operation: Operation, how: 'over' | 'expired' | 'evicted'): OperationFact {
   const result = outcome.resultOf(operation, how);
@@ -95,6 +66,9 @@ export function summarise(operation: Operation, how: 'over' | 'expired' | 'evict
   return {
     is: 'operation',
     operation,
+    server: operation.server,
+    version: operation.version,
+    method: operation.method,
     result,
     edges: operation.edges.length === 0 ? [] : operation.edges.map((edge) => outcome.edgeFact(operation, edge)),
     nextAction: how === 'evicted' ? null : outcome.nextActionOf(operation, result),
@@ -126,6 +100,14 @@ export const trendOf = (fact: ParseFact, failed: boolean, length: number | null)
 export function learnedLength(operation: Operation, attempt: Attempt, of: PendingTrend['of']): number | null {
   const after = operation.attempts.slice(operation.attempts.indexOf(attempt) + 1);
   return after.find((later) => later.okBytes?.[of] !== undefined)?.okBytes?.[of] ?? null;
+}
+
+/** All that later attempts told of the full lengths of an attempt's payloads. */
+export function learnedLengths(operation: Operation, attempt: Attempt): Attempt['okBytes'] {
+  let learned: Attempt['okBytes'] = null;
+  for (const later of operation.attempts.slice(operation.attempts.indexOf(attempt) + 1))
+    if (later.okBytes !== null) learned = { ...later.okBytes, ...(learned ?? {}) };
+  return learned;
 }
 
 /** What was waiting for the end of the operation. */

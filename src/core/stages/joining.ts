@@ -27,14 +27,16 @@ interface Replacement {
   readonly all: readonly number[];
 }
 type ByClient = Map<string, Set<Operation>>;
+/** Most calls fail alone: only where several wait for the same call are they told apart by client. */
+type Slot = Operation | ByClient;
 
 const UNKNOWN_CLIENT = '';
 /** What a client that closes breaks off ends within this time. */
 const CLOSING_MS = 1000;
 const KEPT_REPLACEMENTS = 16;
 
-const restOf = (host: string, server: string, method: string | null, target: string | null): string =>
-  `${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
+const keyOf = (digest: string, host: string, server: string, method: string | null, target: string | null): string =>
+  `${digest}\n${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
 const requestIndexKey = (host: string, key: string): string => `${host}\n${key}`;
 const last = (operation: Operation): Attempt => operation.attempts.at(-1) as Attempt;
 
@@ -52,9 +54,10 @@ const digestOf = (argsDigest: string | null, method: string | null): string | nu
 
 function placeOf(operation: Operation): IndexPlace {
   const { host, server, method, target, argsDigest, requestKey } = operation;
+  const digest = digestOf(argsDigest, method);
   return {
-    digest: digestOf(argsDigest, method),
-    rest: restOf(host, server, method, target),
+    key: digest === null ? null : keyOf(digest, host, server, method, target),
+    ending: digest === null ? 0 : endingOf(digest),
     client: last(operation).client ?? UNKNOWN_CLIENT,
     requestKey: requestKey === null ? null : requestIndexKey(host, requestKey),
   };
@@ -75,9 +78,20 @@ function joinAs(operation: Operation, exchange: Exchange): Join['as'] | null {
   return attempt.settled === 'timeout' && within(attempt.settledTs) ? 'retry' : null;
 }
 
+/** Digests are told apart by their last characters: most look-ups end here, before a text is hashed and a large map is asked. */
+const ENDINGS = 131_072;
+function endingOf(digest: string): number {
+  let hash = digest.length;
+  for (let i = Math.max(0, digest.length - 5); i < digest.length; i++)
+    hash = Math.imul(hash ^ digest.charCodeAt(i), 0x9e3779b1) ^ (hash >>> 15);
+  return (hash ^ (hash >>> 16)) & (ENDINGS - 1);
+}
+
 export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
-  const byDigest = new Map<string, Map<string, ByClient>>();
+  const byCall = new Map<string, Slot>();
+  /** How many operations of the index have a digest of this ending (LIMITS.operations fits 16 bits). */
+  const endings = new Uint16Array(ENDINGS);
   const byRequestKey = new Map<string, Set<Operation>>();
   let indexed = 0;
   let nextSweep = 0;
@@ -86,21 +100,26 @@ export function createJoining(health: StoreHealth): Joining {
     operation.indexed = place;
     indexed++;
     if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
-    if (place.digest === null) return;
-    const byRest = setIn(byDigest, place.digest, () => new Map<string, ByClient>());
-    const byClient = setIn(byRest, place.rest, () => new Map<string, Set<Operation>>());
-    setIn(byClient, place.client, () => new Set()).add(operation);
+    if (place.key === null) return;
+    (endings[place.ending] as number)++;
+    const slot = byCall.get(place.key);
+    if (slot === undefined) byCall.set(place.key, operation);
+    else if (slot instanceof Map) setIn(slot, place.client, () => new Set()).add(operation);
+    else {
+      const byClient: ByClient = new Map([[(slot.indexed as IndexPlace).client, new Set([slot])]]);
+      setIn(byClient, place.client, () => new Set()).add(operation);
+      byCall.set(place.key, byClient);
+    }
   };
   const remove = (operation: Operation, place: IndexPlace): void => {
     operation.indexed = null;
     indexed--;
     if (place.requestKey !== null) dropFrom(byRequestKey, place.requestKey, operation);
-    if (place.digest === null) return;
-    const byRest = byDigest.get(place.digest) as Map<string, ByClient>;
-    const byClient = byRest.get(place.rest) as ByClient;
-    dropFrom(byClient, place.client, operation);
-    if (byClient.size === 0) byRest.delete(place.rest);
-    if (byRest.size === 0) byDigest.delete(place.digest);
+    if (place.key === null) return;
+    (endings[place.ending] as number)--;
+    const slot = byCall.get(place.key);
+    if (slot instanceof Map) dropFrom(slot, place.client, operation);
+    if (slot === operation || (slot instanceof Map && slot.size === 0)) byCall.delete(place.key);
   };
 
   /** Was the client of this attempt replaced after the attempt and before the exchange? One that went on is alive. */
@@ -111,7 +130,14 @@ export function createJoining(health: StoreHealth): Joining {
     return replacement?.all.some((ts) => since <= ts && ts <= exchange.openTs) === true;
   };
 
-  const firstOf = (candidates: Set<Operation> | undefined, exchange: Exchange): Join | undefined => {
+  /** On the same client, or on the same host when that client was replaced or is unknown. */
+  const mayContinue = (operation: Operation, exchange: Exchange): boolean => {
+    const attempt = last(operation);
+    if (attempt.client === null || exchange.client === null || attempt.client === exchange.client) return true;
+    return replaced.size > 0 && wasReplaced(attempt, exchange);
+  };
+
+  const firstOf = (candidates: Iterable<Operation> | undefined, exchange: Exchange): Join | undefined => {
     if (candidates === undefined) return undefined;
     const requestKey = exchange.fields.request_key ?? null;
     for (const operation of candidates) {
@@ -127,18 +153,18 @@ export function createJoining(health: StoreHealth): Joining {
     const { fields, client } = exchange;
     const method = fields.method ?? null;
     const digest = digestOf(fields.args_digest ?? null, method);
-    const byRest = digest === null ? undefined : byDigest.get(digest);
-    const byClient = byRest?.get(restOf(exchange.host, exchange.server, method, fields.target ?? null));
-    if (byClient === undefined) return undefined;
+    if (digest === null || endings[endingOf(digest)] === 0) return undefined;
+    const slot = byCall.get(keyOf(digest, exchange.host, exchange.server, method, fields.target ?? null));
+    if (slot === undefined) return undefined;
+    if (!(slot instanceof Map)) return mayContinue(slot, exchange) ? firstOf([slot], exchange) : undefined;
+    const byClient = slot;
     if (client !== null) {
       const own = firstOf(byClient.get(client), exchange) ?? firstOf(byClient.get(UNKNOWN_CLIENT), exchange);
       if (own !== undefined || replaced.size === 0) return own;
     }
     for (const candidates of byClient.values()) {
-      const [one] = candidates;
-      if (one === undefined) continue;
       const join = firstOf(candidates, exchange);
-      if (join !== undefined && (client === null || wasReplaced(last(join.operation), exchange))) return join;
+      if (join !== undefined && mayContinue(join.operation, exchange)) return join;
     }
     return undefined;
   };
@@ -170,7 +196,7 @@ export function createJoining(health: StoreHealth): Joining {
 }
 
 const samePlace = (a: IndexPlace, b: IndexPlace): boolean =>
-  a.digest === b.digest && a.rest === b.rest && a.client === b.client && a.requestKey === b.requestKey;
+  a.key === b.key && a.client === b.client && a.requestKey === b.requestKey;
 
 function setIn<V>(map: Map<string, V>, key: string, create: () => V): V {
   const known = map.get(key);

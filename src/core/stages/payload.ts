@@ -12,7 +12,11 @@ export function parseResult(event: WireEvent, cutOrEmpty: boolean): ParseFact['r
   return cutOrEmpty ? 'cut' : 'malformed';
 }
 
-export function parseFact(server: string, event: WireEvent, attempt: Attempt | undefined): ParseFact {
+export function parseFact(
+  server: string,
+  event: WireEvent,
+  attempt: Pick<Attempt, 'fullLength' | 'cutOrEmpty'> | undefined,
+): ParseFact {
   const { fields } = event;
   const bytes = fields.bytes ?? 0;
   return {

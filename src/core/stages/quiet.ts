@@ -1,80 +1,99 @@
 /**
- * Attempts that delivered at once and now wait for late parse and settle lines only: 98 of 100, half a minute each. They stand in
- * the order of their end, and are found by exchange through a table of hashes that is rebuilt now and then instead of being kept
- * clean: entering and leaving a map would cost more than the verdict.
+ * Attempts that delivered at once and now wait for late parse and settle lines only: 98 of 100, half a minute each. A ring of rows
+ * in the order of their end. One that a late line asks for becomes an object again, and stays one.
  */
+import type { ExchangeKey } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
+import { Rows } from './rows.ts';
 
-const FIRST_SLOTS = 1024;
+const FIRST_ROWS = 1024;
 
-export interface Quiet {
-  readonly size: number;
-  push(attempt: Attempt, hash: number): void;
+export class Quiet {
+  /** Number n stands in row n modulo the number of rows, a power of two. */
+  rows: Rows;
+  #head = 0;
+  #tail = 0;
+  /**
+   * Finds rows by hash, four slots per row: number + 1; 0 is free; one that has left is passed over. Filled only when a late line
+   * asks, and rebuilt now and then instead of being kept clean.
+   */
+  #table = new Float64Array(4 * FIRST_ROWS);
+  #entered = 0;
+  #enteredTo = 0;
+
+  constructor(
+    private readonly keyOf: ExchangeKey,
+    private readonly emptyAttempt: () => Attempt,
+  ) {
+    this.rows = new Rows(FIRST_ROWS, keyOf, emptyAttempt);
+  }
+
+  size(): number {
+    return this.#tail - this.#head;
+  }
+
+  /** Returns whether the object is free again. */
+  push(attempt: Attempt, hash: number): boolean {
+    if (this.#tail - this.#head === this.rows.size) this.#grow();
+    return this.rows.write(this.#tail++ & (this.rows.size - 1), attempt, hash);
+  }
+
   /** The attempt of an exchange, while it is here. */
-  find(key: string, hash: number): Attempt | undefined;
-  oldest(): Attempt | undefined;
-  shift(): void;
-}
-
-export function createQuiet(): Quiet {
-  /** Ring of attempts and of their hashes: number n stands at n modulo its length, a power of two. */
-  let ring: (Attempt | undefined)[] = new Array(FIRST_SLOTS).fill(undefined);
-  let hashes = new Float64Array(FIRST_SLOTS);
-  /** Open addressing, four slots per ring place: number + 1 of an attempt; 0 is free; one that has left is passed over. */
-  let table = new Float64Array(4 * FIRST_SLOTS);
-  let entered = 0;
-  let head = 0;
-  let tail = 0;
-
-  const enter = (number: number): void => {
+  find(key: string, hash: number): Attempt | undefined {
+    this.#enterAll();
+    const { rows } = this;
+    const table = this.#table;
     const mask = table.length - 1;
-    let slot = ((hashes[number & (ring.length - 1)] as number) | 0) & mask;
-    while (table[slot] !== 0) slot = (slot + 1) & mask;
-    table[slot] = number + 1;
-    entered++;
-  };
-  const rebuild = (): void => {
-    table = table.length === 4 * ring.length ? table.fill(0) : new Float64Array(4 * ring.length);
-    entered = 0;
-    for (let number = head; number < tail; number++) enter(number);
-  };
-  const grow = (): void => {
-    const places = ring;
-    const before = hashes;
-    ring = new Array(2 * places.length).fill(undefined);
-    hashes = new Float64Array(ring.length);
-    for (let number = head; number < tail; number++) {
-      ring[number & (ring.length - 1)] = places[number & (places.length - 1)];
-      hashes[number & (ring.length - 1)] = before[number & (places.length - 1)] as number;
+    for (let slot = (hash | 0) & mask; table[slot] !== 0; slot = (slot + 1) & mask) {
+      const n = (table[slot] as number) - 1;
+      const row = n & (rows.size - 1);
+      if (n < this.#head || rows.hash(row) !== hash) continue;
+      const attempt = rows.object(row) ?? rows.read(row);
+      if (attempt.key !== key) continue;
+      rows.setObject(row, attempt);
+      return attempt;
     }
-    rebuild();
-  };
+    return undefined;
+  }
 
-  return {
-    get size() {
-      return tail - head;
-    },
-    push(attempt, hash) {
-      if (tail - head === ring.length) grow();
-      // Half of the table at the most is used, so that a search always ends at a free slot.
-      if (entered >= 2 * ring.length) rebuild();
-      ring[tail & (ring.length - 1)] = attempt;
-      hashes[tail & (ring.length - 1)] = hash;
-      enter(tail++);
-    },
-    find(key, hash) {
-      const mask = table.length - 1;
-      for (let slot = (hash | 0) & mask; table[slot] !== 0; slot = (slot + 1) & mask) {
-        const number = (table[slot] as number) - 1;
-        const attempt = number >= head ? ring[number & (ring.length - 1)] : undefined;
-        if (attempt?.key === key) return attempt;
-      }
-      return undefined;
-    },
-    oldest: () => (head === tail ? undefined : ring[head & (ring.length - 1)]),
-    shift() {
-      ring[head & (ring.length - 1)] = undefined;
-      head++;
-    },
-  };
+  /** When the verdict of the oldest one stood (event time); NaN where there is none. */
+  oldestTs(): number {
+    return this.#head === this.#tail ? Number.NaN : this.rows.judgedTs(this.#head & (this.rows.size - 1));
+  }
+
+  /** Takes the oldest one out: the object that it is, or else its row, which stands until the next push. */
+  shift(): Attempt | number {
+    const row = this.#head++ & (this.rows.size - 1);
+    const attempt = this.rows.object(row);
+    if (attempt === null) return row;
+    this.rows.setObject(row, null);
+    return attempt;
+  }
+
+  #grow(): void {
+    const before = this.rows;
+    const rows = new Rows(2 * before.size, this.keyOf, this.emptyAttempt);
+    for (let n = this.#head; n < this.#tail; n++) rows.copy(n & (rows.size - 1), before, n & (before.size - 1));
+    this.rows = rows;
+  }
+
+  #enterAll(): void {
+    const { rows } = this;
+    // Half of the table at the most is used, so that a search always ends at a free slot.
+    if (this.#table.length !== 4 * rows.size || this.#entered + this.#tail - this.#enteredTo > 2 * rows.size) {
+      this.#table = this.#table.length === 4 * rows.size ? this.#table.fill(0) : new Float64Array(4 * rows.size);
+      this.#entered = 0;
+      this.#enteredTo = this.#head;
+    }
+    const table = this.#table;
+    const mask = table.length - 1;
+    let n = Math.max(this.#enteredTo, this.#head);
+    for (; n < this.#tail; n++) {
+      let slot = (rows.hash(n & (rows.size - 1)) | 0) & mask;
+      while (table[slot] !== 0) slot = (slot + 1) & mask;
+      table[slot] = n + 1;
+      this.#entered++;
+    }
+    this.#enteredTo = n;
+  }
 }

@@ -1,0 +1,222 @@
+/**
+ * Attempts written down as rows of flat arrays. Half a minute of them as objects and strings would be most of what the garbage
+ * collector copies and keeps, and cold memory by the time they are counted. A row holds what an attempt that delivered at once can
+ * have; one that has more to tell is held as the object it is.
+ */
+import type { ExchangeKey } from '../model/exchange.ts';
+import type { Attempt } from '../model/operation.ts';
+import type { ServerPolicy } from '../model/policy.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Version } from '../protocol/revisions.ts';
+
+const NAMES = 11;
+const NUMBERS = 8;
+/** Room for one id as text of one byte per character. An exchange has two: its own and the digest of its arguments. */
+const ID_BYTES = 64;
+const NO_ID = 127;
+const MAX_CODE = 0x7e;
+
+const OPEN_KNOWN = 1;
+const TERMINAL = 2;
+const IS_ERROR = 4;
+const INPUT_RESPONSES = 8;
+const NOT_SENT = 16;
+const IDEMPOTENT = 32;
+const DECLARED_SAFE = 64;
+const CUT_OR_EMPTY = 128;
+const TERMINAL_KINDS: readonly Attempt['terminalKind'][] = [null, 'result', 'error'];
+const ID_MATCHES: readonly Attempt['idMatch'][] = [null, 'match', 'mismatch', 'null_id'];
+
+/** All that a row can hold, but for the ids. */
+const isPlain = (attempt: Attempt): boolean =>
+  attempt.settled === null &&
+  attempt.suspended === false &&
+  attempt.okBytes === null &&
+  attempt.trends === null &&
+  !attempt.parsedOk &&
+  attempt.judgedTs === attempt.closeTs;
+
+const numberOf = (value: number | null): number => (value === null ? Number.NaN : value);
+const nullable = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+export class Rows {
+  /** The first name of a row is the attempt itself where that is held as an object. */
+  readonly #names: unknown[];
+  readonly #numbers: Float64Array;
+  readonly #ids: Uint8Array;
+
+  constructor(
+    readonly size: number,
+    private readonly keyOf: ExchangeKey,
+    private readonly emptyAttempt: () => Attempt,
+  ) {
+    this.#names = new Array(NAMES * size).fill(null);
+    this.#numbers = new Float64Array(NUMBERS * size);
+    this.#ids = new Uint8Array(2 * ID_BYTES * size);
+  }
+
+  hash(row: number): number {
+    return this.#numbers[row * NUMBERS] as number;
+  }
+  judgedTs(row: number): number {
+    return this.#numbers[row * NUMBERS + 1] as number;
+  }
+  openTs(row: number): number {
+    return this.#numbers[row * NUMBERS + 2] as number;
+  }
+  isOpenKnown(row: number): boolean {
+    return (this.#flags(row) & OPEN_KNOWN) !== 0;
+  }
+  isError(row: number): boolean {
+    return (this.#flags(row) & IS_ERROR) !== 0;
+  }
+  isDeclaredSafe(row: number): boolean {
+    return (this.#flags(row) & DECLARED_SAFE) !== 0;
+  }
+  terminalKind(row: number): Attempt['terminalKind'] {
+    return TERMINAL_KINDS[(this.#flags(row) >> 8) & 3] as Attempt['terminalKind'];
+  }
+  errorCode(row: number): number | null {
+    return nullable(this.#numbers[row * NUMBERS + 5] as number);
+  }
+  server(row: number): string {
+    return this.#names[row * NAMES + 1] as string;
+  }
+  version(row: number): Version {
+    return this.#names[row * NAMES + 2] as Version;
+  }
+  method(row: number): string | null {
+    return this.#names[row * NAMES + 3] as string | null;
+  }
+  /** The attempt where it is held as an object. */
+  object(row: number): Attempt | null {
+    return this.#names[row * NAMES] as Attempt | null;
+  }
+  setObject(row: number, attempt: Attempt | null): void {
+    this.#names[row * NAMES] = attempt;
+  }
+  #flags(row: number): number {
+    return this.#numbers[row * NUMBERS + 7] as number;
+  }
+
+  /** Returns whether the object is free again: all of it was written down. */
+  write(row: number, attempt: Attempt, hash: number): boolean {
+    const numbers = this.#numbers;
+    const n = row * NUMBERS;
+    numbers[n] = hash;
+    numbers[n + 1] = attempt.judgedTs;
+    const names = this.#names;
+    const s = row * NAMES;
+    const exchange = isPlain(attempt) ? this.#writeId(2 * row, attempt.exchange) : -1;
+    const digest = exchange < 0 ? -1 : this.#writeId(2 * row + 1, attempt.argsDigest);
+    if (digest < 0 || exchange === NO_ID) {
+      names[s] = attempt;
+      return false;
+    }
+    names[s] = null;
+    names[s + 1] = attempt.server;
+    names[s + 2] = attempt.version;
+    names[s + 3] = attempt.method;
+    names[s + 4] = attempt.target;
+    names[s + 5] = attempt.client;
+    names[s + 6] = attempt.endpoint;
+    names[s + 7] = attempt.verdict;
+    names[s + 8] = attempt.host;
+    names[s + 9] = attempt.policy;
+    // Rare, and its own alone.
+    names[s + 10] = attempt.requestKey === null && attempt.trace === null ? null : [attempt.requestKey, attempt.trace];
+    numbers[n + 2] = attempt.openTs;
+    numbers[n + 3] = attempt.bytes;
+    numbers[n + 4] = numberOf(attempt.status);
+    numbers[n + 5] = numberOf(attempt.errorCode);
+    numbers[n + 6] = numberOf(attempt.fullLength);
+    numbers[n + 7] =
+      (attempt.openKnown ? OPEN_KNOWN : 0) |
+      (attempt.terminal ? TERMINAL : 0) |
+      (attempt.isError ? IS_ERROR : 0) |
+      (attempt.inputResponses ? INPUT_RESPONSES : 0) |
+      (attempt.notSent ? NOT_SENT : 0) |
+      (attempt.idempotent ? IDEMPOTENT : 0) |
+      (attempt.declaredSafe ? DECLARED_SAFE : 0) |
+      (attempt.cutOrEmpty ? CUT_OR_EMPTY : 0) |
+      (TERMINAL_KINDS.indexOf(attempt.terminalKind) << 8) |
+      (ID_MATCHES.indexOf(attempt.idMatch) << 10) |
+      (exchange << 12) |
+      (digest << 19);
+    return true;
+  }
+
+  /** The attempt as it was written. */
+  read(row: number): Attempt {
+    const names = this.#names;
+    const numbers = this.#numbers;
+    const n = row * NUMBERS;
+    const s = row * NAMES;
+    const flags = this.#flags(row);
+    const host = names[s + 8] as string;
+    const exchange = this.#readId(2 * row, (flags >> 12) & 127) as string;
+    const own = names[s + 10] as readonly [string | null, string | null] | null;
+    return Object.assign(this.emptyAttempt(), {
+      exchange,
+      key: this.keyOf(host, exchange),
+      host,
+      server: names[s + 1] as string,
+      version: names[s + 2] as Version,
+      method: names[s + 3] as string | null,
+      target: names[s + 4] as string | null,
+      argsDigest: this.#readId(2 * row + 1, (flags >> 19) & 127),
+      requestKey: own === null ? null : own[0],
+      trace: own === null ? null : own[1],
+      client: names[s + 5] as string | null,
+      endpoint: names[s + 6] as string | null,
+      verdict: names[s + 7] as Verdict | null,
+      policy: names[s + 9] as ServerPolicy | undefined,
+      judgedTs: numbers[n + 1] as number,
+      closeTs: numbers[n + 1] as number,
+      openTs: numbers[n + 2] as number,
+      bytes: numbers[n + 3] as number,
+      status: nullable(numbers[n + 4] as number),
+      errorCode: nullable(numbers[n + 5] as number),
+      fullLength: nullable(numbers[n + 6] as number),
+      openKnown: (flags & OPEN_KNOWN) !== 0,
+      terminal: (flags & TERMINAL) !== 0,
+      isError: (flags & IS_ERROR) !== 0,
+      inputResponses: (flags & INPUT_RESPONSES) !== 0,
+      notSent: (flags & NOT_SENT) !== 0,
+      idempotent: (flags & IDEMPOTENT) !== 0,
+      declaredSafe: (flags & DECLARED_SAFE) !== 0,
+      cutOrEmpty: (flags & CUT_OR_EMPTY) !== 0,
+      terminalKind: TERMINAL_KINDS[(flags >> 8) & 3] as Attempt['terminalKind'],
+      idMatch: ID_MATCHES[(flags >> 10) & 3] as Attempt['idMatch'],
+    } satisfies Partial<Attempt>);
+  }
+
+  /** Takes over a row as it is. */
+  copy(row: number, from: Rows, other: number): void {
+    for (let i = 0; i < NAMES; i++) this.#names[row * NAMES + i] = from.#names[other * NAMES + i];
+    const numbers = from.#numbers.subarray(other * NUMBERS, (other + 1) * NUMBERS);
+    this.#numbers.set(numbers, row * NUMBERS);
+    this.#ids.set(from.#ids.subarray(2 * other * ID_BYTES, 2 * (other + 1) * ID_BYTES), 2 * row * ID_BYTES);
+  }
+
+  /** Its length, NO_ID for null, or -1: too long or no ASCII. */
+  #writeId(place: number, text: string | null): number {
+    if (text === null) return NO_ID;
+    const { length } = text;
+    if (length > ID_BYTES) return -1;
+    const ids = this.#ids;
+    const at = place * ID_BYTES;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > MAX_CODE) return -1;
+      ids[at + i] = code;
+    }
+    return length;
+  }
+
+  #readId(place: number, length: number): string | null {
+    if (length === NO_ID) return null;
+    const at = place * ID_BYTES;
+    return String.fromCharCode(...this.#ids.subarray(at, at + length));
+  }
+}

@@ -1,0 +1,118 @@
+/** The short way from bytes to an event against the long one: the same event, or none. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventFields } from '../../src/core/model/event.ts';
+import { FIELDS, type FieldName } from '../../src/core/model/fields.ts';
+import { pickFields } from '../../src/core/model/keep.ts';
+import { recordFrom, SLOTS } from '../../src/core/model/record.ts';
+import { decode, isRejection } from '../../src/core/stages/decode.ts';
+import { LineScanner, type TextBytes } from '../../src/core/stages/scan.ts';
+import { ANSWERED, close, ORIGIN, open } from '../support/build-event.ts';
+import { mutant, validLine } from '../support/mutate.ts';
+import { dice } from '../support/random.ts';
+
+const SEED = Number(process.env.TEST_SEED ?? 20261129);
+const MUTANTS = 1_000_000;
+const NAMES = Object.keys(FIELDS) as FieldName[];
+const declaredFields = (fields: EventFields): EventFields => pickFields(fields, NAMES);
+
+/** Scans a line that stands among others, as in a chunk. */
+function scanned(scanner: LineScanner, text: string) {
+  const bytes = Buffer.from(`}\n${text}\n{"v":1`, 'latin1') as Buffer & TextBytes;
+  return scanner.scan(bytes, 2, 2 + text.length, ORIGIN, 3, 77);
+}
+
+/** What decode makes of it, in the form in which a scan states it. */
+function expected(text: string) {
+  const event = decode(text, ORIGIN, 3, 77);
+  return isRejection(event) ? null : { ...event, fields: declaredFields(event.fields) };
+}
+
+/** Returns whether the short way took it. */
+function compare(scanner: LineScanner, text: string): boolean {
+  const event = scanned(scanner, text);
+  if (event === null) return false;
+  assert.deepStrictEqual({ ...event, fields: declaredFields(event.fields) }, expected(text), text);
+  return true;
+}
+
+test('record: the order of its fields is that of the table', () => {
+  const names = Object.keys(FIELDS) as FieldName[];
+  const record = recordFrom(names);
+  for (const name of names) assert.equal(record[name], name);
+  assert.deepEqual(Object.keys(record), names);
+  assert.equal(SLOTS.size, names.length);
+});
+
+test('scan: an ordinary line is taken, and nothing of it is left in the next one', () => {
+  const scanner = new LineScanner();
+  assert.ok(compare(scanner, JSON.stringify(close('x1', 10, { ...ANSWERED, status: 503, error_code: -32601 }))));
+  assert.ok(compare(scanner, JSON.stringify(open('x2', 20, { session: null, last_event_id: false }))));
+  assert.equal(
+    scanned(scanner, '{"v":1,"type":"close","ts":5,"exchange":"x3","how":"eof","bytes":1,"status":"no"}'),
+    null,
+  );
+  assert.ok(compare(scanner, '{"v":1,"type":"close","ts":5,"exchange":"x3","how":"eof"}'));
+});
+
+test('scan: what only decode may judge is left to it', () => {
+  const scanner = new LineScanner();
+  const rest = '"v":1,"type":"open","ts":5,"exchange":"x"';
+  for (const text of [
+    ...[
+      '',
+      '{',
+      '}',
+      '{}',
+      '[]',
+      'null',
+      `{${rest}`,
+      `${rest}}`,
+      `{${rest},}`,
+      `{${rest}}}`,
+      `{{${rest}}`,
+      `{,${rest}}`,
+    ],
+    ...[`{ ${rest}}`, `{${rest} }`, `{${rest}, "n":1}`, `{${rest},"n" :1}`, `{${rest},"n":}`, `{${rest},"n"}`],
+    ...['01', '-0', '-1', '1.5', '1e3', '1.', '-', '+1', '0x1', '9007199254740993', 'nul', 'True', 'tru', '"1"'].map(
+      (n) => `{${rest},"n":${n}}`,
+    ),
+    ...['"a\\u0062"', '"a\\"', '"a\tb"', '"a\u00e9"', '"', '""', `"${'x'.repeat(129)}"`, 'x', '1'].map(
+      (id) => `{${rest},"prev":${id}}`,
+    ),
+    ...[`{${rest},"unknown":1}`, `{${rest},"__proto__":null}`, `{${rest},"list":{"count":1}}`, `{${rest},"":1}`],
+    ...['{"v":2,"type":"open","ts":5,"exchange":"x"}', '{"v":null,"type":"open","ts":5,"exchange":"x"}'],
+    ...['{"v":1,"type":null,"ts":5,"exchange":"x"}', '{"v":1,"type":"toString","ts":5,"exchange":"x"}'],
+    ...['{"v":1,"type":"open","ts":null,"exchange":"x"}', '{"v":1,"type":"open","ts":"5","exchange":"x"}'],
+    ...['{"v":1,"type":"open","ts":5}', '{"v":1,"type":"open","ts":5,"exchange":null}', '{"type":"open","ts":5}'],
+    ...[
+      `{${rest},"ok":1}`,
+      `{${rest},"ok":"true"}`,
+      `{${rest},"how":"EOF"}`,
+      `{${rest},"n":true}`,
+      `{${rest},"how":true}`,
+    ],
+  ])
+    assert.equal(scanned(scanner, text), null, text);
+});
+
+test('scan: duplicate keys, the last one counts', () => {
+  const scanner = new LineScanner();
+  const rest = '"v":1,"type":"open","ts":5,"exchange":"x"';
+  for (const more of ['"bytes":1,"bytes":2', '"n":1,"n":null', '"exchange":"y"', '"ts":6', '"type":"headers"'])
+    assert.ok(compare(scanner, `{${rest},${more}}`), more);
+});
+
+test(`scan: ${MUTANTS} mutations, never another result than decode (seed ${SEED})`, () => {
+  const roll = dice(SEED);
+  const scanner = new LineScanner();
+  const valid = Array.from({ length: 2000 }, () => validLine(roll));
+  valid.push(close('x1', 10, ANSWERED), open('x2', 11));
+  let taken = 0;
+  for (let i = 0; i < MUTANTS; i++) {
+    const text = roll.chance(0.7) ? mutant(valid, roll) : JSON.stringify(roll.pick(valid));
+    // The splitter gives lines of ASCII only.
+    if (/^[\0-\x7f]*$/.test(text) && !text.includes('\n') && compare(scanner, text)) taken++;
+  }
+  assert.ok(taken > MUTANTS / 10, `${taken} taken: the mutations test nothing`);
+});
