@@ -34,6 +34,8 @@ interface Key {
   /** The key that came after it last time, and one that did before: lines of two kinds take turns. */
   next: Key;
   other: Key;
+  /** Place of the text that stood here last time. */
+  place: number;
 }
 
 const V = SLOTS.size;
@@ -102,8 +104,8 @@ function createKey(name: string, slot: number, kind: number, accepts: Key['accep
   const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, i) =>
     view.getInt32(Math.min(4 * i, bytes.length - 4), true),
   );
-  const key: Omit<Key, 'next' | 'other'> = { bytes, words, slot, kind, accepts };
-  return Object.assign(key, { next: key as Key, other: key as Key });
+  const key: Omit<Key, 'next' | 'other' | 'place'> = { bytes, words, slot, kind, accepts };
+  return Object.assign(key, { next: key as Key, other: key as Key, place: 0 });
 }
 
 const createKeys = (): Key[] => [
@@ -218,27 +220,33 @@ export class LineScanner {
       if (byte === QUOTE) {
         if (kind > TEXT) return ~count;
         const from = ++at;
-        let hash = slot;
-        let word = view.getInt32(at, true);
-        let stop = endIn(word);
-        while (stop === 0) {
-          hash = mix(hash, word);
-          at += 4;
-          if (at >= last) return ~count;
-          word = view.getInt32(at, true);
-          stop = endIn(word);
-        }
-        const more = bytesBefore(stop);
-        at += more;
-        if (at >= last || bytes[at] !== QUOTE) return ~count;
-        if (kind === UNIQUE) {
-          if (at === from || at - from > MAX_ID_BYTES) return ~count;
-          value = bytes.latin1Slice(from, at);
+        const guess = kind === TEXT ? this.#guessAt(bytes, view, at, last, name) : -1;
+        if (guess >= 0) {
+          value = this.#texts[name.place];
+          at += guess;
         } else {
-          // Without the quote and what follows it.
-          if (more > 0) hash = mix(hash, word << (32 - 8 * more));
-          value = this.#textAt(bytes, view, from, at, hash, name);
-          if (value === undefined) return ~count;
+          let hash = slot;
+          let word = view.getInt32(at, true);
+          let stop = endIn(word);
+          while (stop === 0) {
+            hash = mix(hash, word);
+            at += 4;
+            if (at >= last) return ~count;
+            word = view.getInt32(at, true);
+            stop = endIn(word);
+          }
+          const more = bytesBefore(stop);
+          at += more;
+          if (at >= last || bytes[at] !== QUOTE) return ~count;
+          if (kind === UNIQUE) {
+            if (at === from || at - from > MAX_ID_BYTES) return ~count;
+            value = textOf(bytes, from, at);
+          } else {
+            // Without the quote and what follows it.
+            if (more > 0) hash = mix(hash, word << (32 - 8 * more));
+            value = this.#textAt(bytes, view, from, at, hash, name);
+            if (value === undefined) return ~count;
+          }
         }
         at++;
       } else if ((byte >= ZERO && byte <= NINE) || byte === MINUS) {
@@ -283,6 +291,24 @@ export class LineScanner {
     return count;
   }
 
+  /** The length of the value that stood under this key last time if it stands here again, else -1. */
+  #guessAt(bytes: TextBytes, view: DataView, at: number, last: number, { place, slot }: Key): number {
+    const kind = this.#textKinds[place] as number;
+    const length = kind & 0xff;
+    if (kind >> 8 !== slot || at + length >= last || bytes[at + length] !== QUOTE) return -1;
+    return this.#isTextAt(view, at, place, length) ? length : -1;
+  }
+
+  #isTextAt(view: DataView, at: number, place: number, length: number): boolean {
+    const words = this.#textWords;
+    const kept = place * PLACE_WORDS;
+    const whole = length >> 2;
+    if ((length & 3) > 0 && words[kept + whole] !== tailOf(view, at, length)) return false;
+    let i = 0;
+    while (i < whole && words[kept + i] === view.getInt32(at + 4 * i, true)) i++;
+    return i === whole;
+  }
+
   #keyAt(bytes: TextBytes, view: DataView, at: number, last: number): Key | undefined {
     let end = at + 1;
     while (end < last && bytes[end] !== QUOTE) end++;
@@ -301,18 +327,12 @@ export class LineScanner {
       return key.accepts(text) ? text : undefined;
     }
     const first = (hash ^ (hash >>> 15)) & (PLACES - 1);
-    const whole = length >> 2;
-    const rest = length & 3;
-    const tail = rest === 0 ? 0 : view.getInt32(to - rest, true) << (32 - 8 * rest);
     const kind = (key.slot << 8) | length;
-    const words = this.#textWords;
     const kinds = this.#textKinds;
     for (let place = first; place <= first + 1; place++) {
-      const kept = place * PLACE_WORDS;
-      if (kinds[place] !== kind || (rest > 0 && words[kept + whole] !== tail)) continue;
-      let i = 0;
-      while (i < whole && words[kept + i] === view.getInt32(from + 4 * i, true)) i++;
-      if (i === whole) return this.#texts[place];
+      if (kinds[place] !== kind || !this.#isTextAt(view, from, place, length)) continue;
+      key.place = place;
+      return this.#texts[place];
     }
     const text = bytes.latin1Slice(from, to);
     if (!key.accepts(text)) return undefined;
@@ -320,13 +340,36 @@ export class LineScanner {
     // Values that meet at a place must not push each other out on every line.
     this.#turn ^= 1;
     const place = kinds[first] === -1 ? first : kinds[first + 1] === -1 ? first + 1 : first + this.#turn;
+    const words = this.#textWords;
     const kept = place * PLACE_WORDS;
-    for (let i = 0; i < whole; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
-    if (rest > 0) words[kept + whole] = tail;
+    for (let i = 0; i < length >> 2; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
+    if ((length & 3) > 0) words[kept + (length >> 2)] = tailOf(view, from, length);
     this.#texts[place] = own;
     kinds[place] = kind;
+    key.place = place;
     return own;
   }
+}
+
+/** The last one to three bytes of a text, in the high bytes of a word. */
+function tailOf(view: DataView, at: number, length: number): number {
+  const rest = length & 3;
+  return view.getInt32(at + length - rest, true) << (32 - 8 * rest);
+}
+
+/** Small numbers, as most rpc ids are, cost less than a call into the engine. */
+function textOf(bytes: TextBytes, from: number, to: number): string {
+  if (to - from <= FEW_DIGITS && bytes[from] !== ZERO) {
+    let number = 0;
+    let at = from;
+    for (; at < to; at++) {
+      const digit = (bytes[at] as number) - ZERO;
+      if (digit < 0 || digit > 9) break;
+      number = (number * 10 + digit) | 0;
+    }
+    if (at === to) return String(number);
+  }
+  return bytes.latin1Slice(from, to);
 }
 
 /** Where the search for a key begins; from its first quote to before its second one. */
