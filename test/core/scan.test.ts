@@ -5,8 +5,9 @@ import type { EventFields } from '../../src/core/model/event.ts';
 import { FIELDS, type FieldName } from '../../src/core/model/fields.ts';
 import { pickFields } from '../../src/core/model/keep.ts';
 import { recordFrom, SLOTS } from '../../src/core/model/record.ts';
+import { LineScanner } from '../../src/core/scan/scan.ts';
+import type { TextBytes } from '../../src/core/scan/words.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
-import { LineScanner, type TextBytes } from '../../src/core/stages/scan.ts';
 import { ANSWERED, close, ORIGIN, open } from '../support/build-event.ts';
 import { mutant, validLine } from '../support/mutate.ts';
 import { dice } from '../support/random.ts';
@@ -99,7 +100,7 @@ test('scan: what only decode may judge is left to it', () => {
 test('scan: duplicate keys, the last one counts', () => {
   const scanner = new LineScanner();
   const rest = '"v":1,"type":"open","ts":5,"exchange":"x"';
-  for (const more of ['"bytes":1,"bytes":2', '"n":1,"n":null', '"exchange":"y"', '"ts":6', '"type":"headers"'])
+  for (const more of ['"seq":1,"seq":2', '"seq":1,"seq":null', '"exchange":"y"', '"ts":6', '"type":"headers"'])
     assert.ok(compare(scanner, `{${rest},${more}}`), more);
 });
 

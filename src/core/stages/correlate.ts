@@ -12,6 +12,7 @@ import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
 import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
 import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, operationOf, refresh } from './attempt.ts';
+import { type CountedFailure, createCountedFailures } from './counted-failures.ts';
 import * as ending from './ending.ts';
 import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
@@ -32,16 +33,6 @@ const MAX_PENDING_TRENDS = 16;
 /** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
 const MAX_QUIET_SKEW_MS = 1000;
 
-interface Remembered {
-  /** Its close. */
-  readonly ts: number;
-  readonly server: string;
-  readonly fullLength: number | null;
-  readonly cutOrEmpty: boolean;
-  /** Full lengths that a later attempt told, by payload. */
-  readonly learned: Attempt['okBytes'];
-}
-
 export function createCorrelate(policy: Policy, health: StoreHealth, home: string): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
@@ -56,9 +47,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
   const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) => {
     end(attempt.operation ?? operationOf(attempt), 'evicted');
   });
-  /** What a parse line may still ask of a failed attempt whose operation was counted. */
-  const remembered = new BoundedMap<Remembered>('counted_failures', LIMITS.operations, health);
-  let nextSweep = 0;
+  const counted = createCountedFailures(health);
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
   const join = (attempt: Attempt, exchange: Exchange): void => {
@@ -106,14 +95,8 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     out(ending.summarise(operation, how));
     for (const attempt of operation.attempts) {
       ending.finishAttempt(operation, attempt, out);
-      if (operation.attempts.length > 1 && !isDelivered(attempt)) remember(attempt, operation);
+      if (operation.attempts.length > 1 && !isDelivered(attempt)) counted.remember(attempt, operation);
     }
-  };
-  const remember = (attempt: Attempt, operation: Operation | null): void => {
-    const { closeTs: ts, server, fullLength, cutOrEmpty } = attempt;
-    if (Number.isNaN(ts)) return;
-    const learned = operation === null ? null : ending.learnedLengths(operation, attempt);
-    remembered.set(attempt.key, { ts, server, fullLength, cutOrEmpty, learned });
   };
   const onDeadline = (operation: Operation): void => end(operation, 'over');
 
@@ -160,7 +143,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, 'over');
   };
 
-  const parse = (attempt: Attempt | undefined, event: WireEvent, past: Remembered | undefined): void => {
+  const parse = (attempt: Attempt | undefined, event: WireEvent, past: CountedFailure | undefined): void => {
     const { fields } = event;
     const name = serverName(fields);
     const server = attempt?.server ?? past?.server ?? policy.server(name)?.name ?? name;
@@ -214,15 +197,13 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
   const rememberLate = (exchange: Exchange): void => {
     const attempt = pool.open(exchange);
     closeAttempt(attempt, exchange);
-    remember(attempt, null);
+    counted.remember(attempt, null);
     pool.release(attempt);
   };
 
   const onParse = (event: WireEvent, key: string | null): void => {
     const attempt = attemptOf(key, event.ts);
-    const past = attempt !== undefined || key === null ? undefined : remembered.get(key);
-    const inTime = past !== undefined && event.ts <= past.ts + LIMITS.joinUndeliveredMs;
-    parse(attempt, event, inTime ? past : undefined);
+    parse(attempt, event, attempt !== undefined || key === null ? undefined : counted.find(key, event.ts));
   };
 
   const onOpened = (exchange: Exchange): void => {
@@ -310,10 +291,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     tick(now, emit) {
       out = emit;
       joining.tick(now);
-      if (now >= nextSweep) {
-        nextSweep = now + LIMITS.sweepMs;
-        remembered.expire(now - LIMITS.joinUndeliveredMs);
-      }
+      counted.tick(now);
       timers.expire(now, onDeadline);
       endQuiet(now);
     },

@@ -131,9 +131,11 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string): 
     timers.schedule(exchange);
   };
 
+  const stateOf = (key: string): 'open' | 'closed' | 'unknown' =>
+    open.has(key) ? 'open' : closed.has(hash53(key)) ? 'closed' : 'unknown';
   const close = (exchange: Exchange, event: WireEvent): void => {
     exchange.closeTs = event.ts;
-    context.attachAtClose(exchange, (key) => (open.has(key) ? 'open' : closed.has(hash53(key)) ? 'closed' : 'unknown'));
+    context.attachAtClose(exchange, stateOf);
     leave(exchange);
     out({ is: 'closed', exchange });
     flush(exchange);

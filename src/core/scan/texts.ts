@@ -1,0 +1,72 @@
+/**
+ * Values that come again, each as the one string of its field: recognised by their bytes, they need no new string, no check and no
+ * hash later on.
+ */
+import { internalized } from '../model/intern.ts';
+import type { Key } from './keys.ts';
+import { QUOTE, type TextBytes, tailOf } from './words.ts';
+
+/** A table without chains; each value has two places, and the last one to come takes one. Longer ones are not kept. */
+const PLACES = 4096;
+const PLACE_WORDS = 16;
+
+export class Texts {
+  readonly #texts: string[] = new Array(PLACES + 1).fill('');
+  /** Slot and length of the text at a place. */
+  readonly #kinds = new Int32Array(PLACES + 1).fill(-1);
+  readonly #words = new Int32Array((PLACES + 1) * PLACE_WORDS);
+  #turn = 0;
+
+  at(place: number): string {
+    return this.#texts[place] as string;
+  }
+
+  /** The length of the value that stood under this key last time if it stands here again, else -1. */
+  guess(bytes: TextBytes, view: DataView, at: number, last: number, { place, slot }: Key): number {
+    const kind = this.#kinds[place] as number;
+    const length = kind & 0xff;
+    if (kind >> 8 !== slot || at + length >= last || bytes[at + length] !== QUOTE) return -1;
+    return this.#isAt(view, at, place, length) ? length : -1;
+  }
+
+  #isAt(view: DataView, at: number, place: number, length: number): boolean {
+    const words = this.#words;
+    const kept = place * PLACE_WORDS;
+    const whole = length >> 2;
+    if ((length & 3) > 0 && words[kept + whole] !== tailOf(view, at, length)) return false;
+    let i = 0;
+    while (i < whole && words[kept + i] === view.getInt32(at + 4 * i, true)) i++;
+    return i === whole;
+  }
+
+  /** The one string of this value of this field; undefined: the field does not take it. */
+  find(bytes: TextBytes, view: DataView, from: number, to: number, hash: number, key: Key): string | undefined {
+    const length = to - from;
+    if (length > 4 * PLACE_WORDS) {
+      const text = bytes.latin1Slice(from, to);
+      return key.accepts(text) ? text : undefined;
+    }
+    const first = (hash ^ (hash >>> 15)) & (PLACES - 1);
+    const kind = (key.slot << 8) | length;
+    const kinds = this.#kinds;
+    for (let place = first; place <= first + 1; place++) {
+      if (kinds[place] !== kind || !this.#isAt(view, from, place, length)) continue;
+      key.place = place;
+      return this.#texts[place];
+    }
+    const text = bytes.latin1Slice(from, to);
+    if (!key.accepts(text)) return undefined;
+    const own = internalized(text);
+    // Values that meet at a place must not push each other out on every line.
+    this.#turn ^= 1;
+    const place = kinds[first] === -1 ? first : kinds[first + 1] === -1 ? first + 1 : first + this.#turn;
+    const words = this.#words;
+    const kept = place * PLACE_WORDS;
+    for (let i = 0; i < length >> 2; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
+    if ((length & 3) > 0) words[kept + (length >> 2)] = tailOf(view, from, length);
+    this.#texts[place] = own;
+    kinds[place] = kind;
+    key.place = place;
+    return own;
+  }
+}
