@@ -18,6 +18,7 @@ const CAPS: Readonly<Record<string, number>> = {
   orphan_lines: LIMITS.orphanLines,
   operations: LIMITS.operations,
   quiet_operations: LIMITS.quietOperations,
+  counted_failures: LIMITS.operations,
   suspended: LIMITS.suspended,
   closed_ids: 2 * LIMITS.closedIds,
   clients: LIMITS.clients,

@@ -1,8 +1,8 @@
 /** Commands and options (design section 9). The work is in the command modules; heavy ones are loaded when they are called. */
 import { Command, CommanderError, Option } from 'commander';
 import { FORMATS } from './command-replay.ts';
-import { type Config, ConfigError, loadConfig, printConfig } from './config.ts';
-import { KEYS, type KeySpec } from './config-keys.ts';
+import { type Config, KEYS, type KeySpec } from './config-keys.ts';
+import { ConfigError, mergeConfig } from './config-merge.ts';
 import { EXIT, RuntimeFailure } from './exit.ts';
 import { createLogger } from './log.ts';
 import { createOutput, type Output, ReaderGone } from './output.ts';
@@ -16,8 +16,12 @@ type Action = (output: Output, args: readonly string[], options: Options) => Pro
 const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-const load = (options: Options, file = options.config as string | undefined): Config =>
-  loadConfig({ file, env: process.env, flags: options });
+async function load(options: Options, file = options.config as string | undefined): Promise<Config> {
+  const input = { file, env: process.env, flags: options };
+  if (file === undefined) return mergeConfig(input);
+  const { loadConfig } = await import('./config.ts');
+  return loadConfig(input);
+}
 
 /** Flags of the configuration keys, from their table. */
 function addConfigOptions(command: Command, only?: readonly (keyof typeof KEYS)[]): Command {
@@ -45,7 +49,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
     .action(
       action(async (_output, _args, options) => {
         const { run } = await import('./run.ts');
-        const config = load(options);
+        const config = await load(options);
         const log = createLogger(config.logLevel, (line) => process.stderr.write(line));
         return run({ config, log, signal: stopSignal() });
       }),
@@ -66,7 +70,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
     .action(
       action(async (output, files, options) => {
         const { replayCommand } = await import('./command-replay.ts');
-        return replayCommand(files, options.format as (typeof FORMATS)[number], load(options), output);
+        return replayCommand(files, options.format as (typeof FORMATS)[number], await load(options), output);
       }),
     );
 
@@ -105,8 +109,8 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
     .argument('<file>')
     .addHelpText('after', examples('tailfin config check tailfin.yaml'))
     .action(
-      action((output, [file], options) => {
-        load(options, file);
+      action(async (output, [file], options) => {
+        await load(options, file);
         output.write(`${file}: ok\n`);
         return EXIT.ok;
       }),
@@ -116,8 +120,9 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
     .argument('[file]')
     .addHelpText('after', examples('tailfin config print', 'TAILFIN_FROM=end tailfin config print tailfin.yaml'))
     .action(
-      action((output, [file], options) => {
-        output.write(printConfig(load(options, file ?? (options.config as string | undefined))));
+      action(async (output, [file], options) => {
+        const { printConfig } = await import('./config.ts');
+        output.write(printConfig(await load(options, file ?? (options.config as string | undefined))));
         return EXIT.ok;
       }),
     );

@@ -146,3 +146,8 @@ export function serverPath(name: string, key?: string): string {
   const plain = /^[\w-]+$/.test(short) ? short : JSON.stringify(short);
   return key === undefined ? `servers.${plain}` : `servers.${plain}.${key}`;
 }
+
+/** HOST:PORT as the configuration, a URL or a log line writes it. */
+export function formatListen({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,6 +1,14 @@
 /** The effective configuration as YAML that loads again to the same values, with a comment where each of them comes from. */
 import { stringify } from 'yaml';
-import { type Config, KEYS, type KeySpec, type ListenAddress, SERVER_KEYS, serverPath } from './config-keys.ts';
+import {
+  type Config,
+  formatListen,
+  KEYS,
+  type KeySpec,
+  type ListenAddress,
+  SERVER_KEYS,
+  serverPath,
+} from './config-keys.ts';
 
 export function printConfig(config: Config): string {
   const lines: string[] = [];
@@ -26,11 +34,6 @@ export function printConfig(config: Config): string {
     }
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** HOST:PORT as the configuration, a URL or a log line writes it. */
-export function formatListen({ host, port }: ListenAddress): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function inline(spec: KeySpec, value: unknown): string {

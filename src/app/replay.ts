@@ -9,6 +9,7 @@ import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { decode, isRejection } from '../core/stages/decode.ts';
 import type { LineReceiver } from '../sources/line-splitter.ts';
 import { type EventReader, openEventReader } from './event-reader.ts';
+import { holdYoungGeneration } from './memory.ts';
 import type { Progress } from './progress.ts';
 
 export interface ReplayOptions {
@@ -26,6 +27,7 @@ export async function replay({ files, host, policy, onFact, onChunk, progress }:
   const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact });
   const readers = files.map((path) => openEventReader(path, host));
   const betweenChunks = async (): Promise<void> => {
+    holdYoungGeneration();
     await onChunk?.();
     progress?.update(readers);
   };

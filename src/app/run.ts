@@ -7,9 +7,11 @@ import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import { SOURCES } from '../sources/index.ts';
 import type { LineSink, Source } from '../sources/source.ts';
-import { type Config, toPolicy } from './config.ts';
+import type { Config } from './config-keys.ts';
+import { toPolicy } from './config-policy.ts';
 import { EXIT } from './exit.ts';
 import type { Logger } from './log.ts';
+import { holdYoungGeneration } from './memory.ts';
 import { startServer } from './server.ts';
 import { VERSION } from './version.ts';
 
@@ -32,7 +34,10 @@ function createSink(pipeline: Pipeline, now: () => number): LineSink {
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
     // One source so far: its watermark is the time of the pipeline.
-    advance: (_source, watermark) => pipeline.tick(watermark),
+    advance(_source, watermark) {
+      holdYoungGeneration();
+      pipeline.tick(watermark);
+    },
   };
 }
 

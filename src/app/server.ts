@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { SourceStatus } from '../sources/source.ts';
-import { formatListen, type ListenAddress } from './config.ts';
+import { formatListen, type ListenAddress } from './config-keys.ts';
 import { RuntimeFailure, reasonOf } from './exit.ts';
 import { VERSION } from './version.ts';
 

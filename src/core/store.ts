@@ -20,7 +20,8 @@ export function countEviction(health: StoreHealth, store: StoreName, n = 1): voi
 /** A Map that gives its oldest entry up when a new key meets the cap. Setting a key again makes it the newest. */
 export class BoundedMap<V extends object> {
   readonly #map = new Map<string, V>();
-  #oldest = this.#map.entries();
+  /** Only while the map is full: an idle iterator keeps every former table of its map alive. */
+  #oldest: IterableIterator<[string, V]> | undefined;
 
   constructor(
     private readonly name: StoreName,
@@ -51,16 +52,19 @@ export class BoundedMap<V extends object> {
   /** `set` for a key that is known to be new: the common case, at half the cost. */
   add(key: string, value: V): void {
     if (this.#map.size >= this.cap) this.#evict();
+    else this.#oldest = undefined;
     this.#map.set(key, value);
   }
 
   set(key: string, value: V): void {
     if (!this.#map.delete(key) && this.#map.size >= this.cap) this.#evict();
+    else this.#oldest = undefined;
     this.#map.set(key, value);
   }
 
   #evict(): void {
-    // One standing iterator: a fresh one would walk over everything that was deleted since.
+    // One iterator for a run of evictions: a fresh one would walk over everything that was deleted since.
+    this.#oldest ??= this.#map.entries();
     let next = this.#oldest.next();
     if (next.done) {
       this.#oldest = this.#map.entries();

@@ -77,11 +77,15 @@ export const createExchangeKey =
   (home: string): ExchangeKey =>
   (host, id) =>
     host === home && id.charCodeAt(0) !== 0 ? id : `\0${host}\0${id}`;
-/** One writer: names are unique within a host. */
-export const writerKey = (
+/** One writer: names are unique within a host, and nearly all are of the host that the source stands for. */
+export function writerKey(
   line: { readonly writer?: string | null | undefined; readonly host?: string | null | undefined },
   origin: Origin,
-): string => `${line.host ?? origin.host}\n${line.writer ?? origin.writer}`;
+): string {
+  const writer = line.writer ?? origin.writer;
+  const host = line.host ?? origin.host;
+  return host === origin.host ? writer : `${host}\n${writer}`;
+}
 /** One transport instance; exchanges without a client are told apart by server at least. */
 export const clientKey = (host: string, client: string | null, server: string): string =>
   client === null ? `${host}\n\n${server}` : `${host}\n${client}`;

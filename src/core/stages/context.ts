@@ -80,7 +80,7 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
 
   const contractAt = (server: string, configured: ServerPolicy | undefined, ts: number): Contract | undefined => {
     // Without an announcement before it opened, nothing was promised to this exchange.
-    const entry = contracts.get(server);
+    const entry = contracts.size === 0 ? undefined : contracts.get(server);
     const known = entry?.all;
     // In use: its 24 hours start again.
     if (entry !== undefined) entry.ts = Math.max(entry.ts, ts);
