@@ -190,7 +190,8 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     if (key === null) return undefined;
     const attempt = attempts.get(key) ?? quiet.find(key, hash53(key));
     isOver(attempt, ts);
-    return attempt !== undefined && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
+    // One that was settled out of the quiet ones may still stand among them, and how long is a matter of ticks.
+    return attempt?.counted === false && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
   };
 
   /** It closed after its operation was counted: a timed-out call that the host left behind. */
