@@ -96,9 +96,9 @@ export class GenerationSet {
   #before = 0;
 
   constructor(
-    private readonly name: StoreName,
+    name: StoreName,
     private readonly cap: number,
-    private readonly health: StoreHealth,
+    health: StoreHealth,
   ) {
     // A power of two at most half full keeps probe runs short.
     const slots = 2 ** Math.ceil(Math.log2(2 * cap));
@@ -116,7 +116,6 @@ export class GenerationSet {
     if (slot < 0) return;
     if (this.#count >= this.cap) {
       const reused = this.#old;
-      if (this.#before > 0) countEviction(this.health, this.name, this.#before);
       this.#old = this.#young;
       this.#before = this.#count;
       this.#young = reused.fill(0);
