@@ -19,7 +19,7 @@ import { until } from './support/until.ts';
 const SECONDS = process.env.TAILFIN_LONG === '1' ? 60 : 3;
 const FILES = 4;
 const RATE = 2000;
-const SPEED = 4;
+const SPEED = 1;
 const POLL_MS = 250;
 const LATEST_ANSWER_MS = 1000;
 const STOP_MS = 5000;
