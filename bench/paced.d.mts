@@ -3,12 +3,10 @@ import type { Tally } from './exposition.mjs';
 
 export interface PacedOptions {
   readonly folder: string;
-  /** Exchanges per second of wall time. */
+  /** Exchanges per second. */
   readonly rate: number;
   readonly seconds: number;
   readonly files?: number;
-  /** Seconds of event time per second of wall time. */
-  readonly speed?: number;
   /** Event time of the start, Unix ms. */
   readonly startTs?: number;
   readonly seed?: number;

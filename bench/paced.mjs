@@ -30,13 +30,13 @@ function createAppender(path, random) {
 
 /**
  * Writes `rate` exchanges per second of wall time for `seconds`, then at once the calls that are still in flight.
- * Event time starts at `startTs` (default: now) and runs `speed` times as fast as the wall clock; a writer per file.
+ * Event time starts at `startTs` (default: now) and keeps up with the wall clock; a writer per file.
  * Returns the tally of everything written.
  */
 export async function writePaced(options) {
-  const { folder, rate, seconds, files = 4, speed = 1, startTs = Date.now(), seed = 1 } = options;
+  const { folder, rate, seconds, files = 4, startTs = Date.now(), seed = 1 } = options;
   const random = createRandom(seed + 1);
-  const traffic = createTraffic({ seed, rate: rate / speed, startTs, writers: files });
+  const traffic = createTraffic({ seed, rate, startTs, writers: files });
   const appenders = Array.from({ length: files }, (_, i) =>
     createAppender(join(folder, `host-${i + 1}.ndjson`), random),
   );
@@ -44,7 +44,7 @@ export async function writePaced(options) {
   const startedAt = performance.now();
   for (;;) {
     const elapsedMs = Math.min(performance.now() - startedAt, seconds * 1000);
-    traffic.advance(startTs + elapsedMs * speed, sink);
+    traffic.advance(startTs + elapsedMs, sink);
     for (const appender of appenders) appender.flush(false);
     if (elapsedMs >= seconds * 1000) break;
     await sleep(BATCH_MS);

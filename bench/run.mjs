@@ -1,6 +1,7 @@
 /**
  * The benchmark: `npm run bench [-- --quick]`. Measures what issue 2 asks for and exits 1 when a goal is missed.
- * --quick uses 64 MB and 16 MB instead of 1 GB and 100 MB. BENCH_MAIN names another bundle than dist/main.js.
+ * --quick uses 64 MB and 16 MB instead of 1 GB and 100 MB; its throughput is shown, not judged, since warming up is most of it.
+ * BENCH_MAIN names another bundle than dist/main.js.
  *
  * Throughput is bytes per CPU second, as a ratio to a bare read + split + JSON.parse loop (bare-loop.mjs) that runs in turn with
  * it: wall time on a shared machine varies twofold, the ratio of CPU times does not. Data (traffic.mjs) is kept in bench/data.
@@ -21,7 +22,10 @@ const DATA = here('data');
 const ROUNDS = 3;
 const STARTS = 5;
 const SETTLE_MS = 1500;
-const SIZES = { full: { large: '1GB', small: '100MB' }, quick: { large: '64MB', small: '16MB' } };
+const SIZES = {
+  full: { large: '1GB', small: '100MB', judged: true },
+  quick: { large: '64MB', small: '16MB', judged: false },
+};
 
 const GOALS = {
   throughput: 0.5,
@@ -50,7 +54,7 @@ const rows = [];
 function row(name, measured, goal, isMet) {
   rows.push({ name, measured, goal, isMet });
   const verdict = isMet ? 'ok' : 'MISS';
-  console.log(`| ${name.padEnd(56)} | ${measured.padEnd(38)} | ${goal.padEnd(12)} | ${verdict.padEnd(4)} |`);
+  console.log(`| ${name.padEnd(56)} | ${measured.padEnd(42)} | ${goal.padEnd(12)} | ${verdict.padEnd(4)} |`);
 }
 const note = (text) => process.stderr.write(`${text}\n`);
 const mib = (value) => `${value.toFixed(1)} MiB`;
@@ -60,7 +64,7 @@ async function replayOf(main, { path, tally }) {
   return { ...run, differences: differences(parseExposition(run.stdout), tally) };
 }
 
-async function measureReplay(main, { large, small }) {
+async function measureReplay(main, { large, small, judged }) {
   const files = { large: dataFile(large), small: dataFile(small) };
   const bytes = statSync(files.large.path).size;
   const bare = [];
@@ -80,8 +84,8 @@ async function measureReplay(main, { large, small }) {
   row(
     `replay of ${large}, throughput against a bare parse loop`,
     `${ratio.toFixed(2)} (${rate(cpu(replays))} against ${rate(cpu(bare))})`,
-    `>= ${GOALS.throughput}`,
-    ratio >= GOALS.throughput,
+    judged ? `>= ${GOALS.throughput}` : '(full run)',
+    !judged || ratio >= GOALS.throughput,
   );
   const found = [...replays, ...smallReplays].flatMap((run) => run.differences);
   row('replay, totals equal the tally of the generator', `${found.length} differences`, '0', found.length === 0);
@@ -142,8 +146,8 @@ if (!existsSync(main)) {
   process.exit(2);
 }
 console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}\n`);
-console.log(`| ${'what'.padEnd(56)} | ${'measured'.padEnd(38)} | ${'goal'.padEnd(12)} |      |`);
-console.log(`|${'-'.repeat(58)}|${'-'.repeat(40)}|${'-'.repeat(14)}|------|`);
+console.log(`| ${'what'.padEnd(56)} | ${'measured'.padEnd(42)} | ${'goal'.padEnd(12)} |      |`);
+console.log(`|${'-'.repeat(58)}|${'-'.repeat(44)}|${'-'.repeat(14)}|------|`);
 await measureReplay(main, SIZES[values.quick ? 'quick' : 'full']);
 await measureRun(main);
 await measureScrape();
