@@ -51,10 +51,11 @@ function dataFile(size) {
 }
 
 const rows = [];
+/** `goal` null: shown, not judged. */
 function row(name, measured, goal, isMet) {
-  rows.push({ name, measured, goal, isMet });
-  const verdict = isMet ? 'ok' : 'MISS';
-  console.log(`| ${name.padEnd(56)} | ${measured.padEnd(42)} | ${goal.padEnd(12)} | ${verdict.padEnd(4)} |`);
+  if (goal !== null) rows.push({ name, isMet });
+  const verdict = goal === null ? '-' : isMet ? 'ok' : 'MISS';
+  console.log(`| ${name.padEnd(56)} | ${measured.padEnd(42)} | ${(goal ?? '').padEnd(12)} | ${verdict.padEnd(4)} |`);
 }
 const note = (text) => process.stderr.write(`${text}\n`);
 const mib = (value) => `${value.toFixed(1)} MiB`;
@@ -84,8 +85,8 @@ async function measureReplay(main, { large, small, judged }) {
   row(
     `replay of ${large}, throughput against a bare parse loop`,
     `${ratio.toFixed(2)} (${rate(cpu(replays))} against ${rate(cpu(bare))})`,
-    judged ? `>= ${GOALS.throughput}` : '(full run)',
-    !judged || ratio >= GOALS.throughput,
+    judged ? `>= ${GOALS.throughput}` : null,
+    ratio >= GOALS.throughput,
   );
   const found = [...replays, ...smallReplays].flatMap((run) => run.differences);
   row('replay, totals equal the tally of the generator', `${found.length} differences`, '0', found.length === 0);
