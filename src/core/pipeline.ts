@@ -65,7 +65,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const health = createStoreHealth();
   const measure = createMeasure(cells);
   const detect = createDetect(health);
-  const track = createTrack(policy, health, home);
+  const track = createTrack(policy, health, home, () => correlate.held());
   const resume = createResume(policy, health);
   const correlate = createCorrelate(policy, health, home);
   const scanner = new LineScanner();

@@ -42,6 +42,9 @@ export class BoundedMap<V extends object> {
   has(key: string): boolean {
     return this.#map.size !== 0 && this.#map.has(key);
   }
+  keys(): IterableIterator<string> {
+    return this.#map.keys();
+  }
   values(): IterableIterator<V> {
     return this.#map.values();
   }
@@ -99,6 +102,8 @@ export class GenerationSet {
     name: StoreName,
     private readonly cap: number,
     health: StoreHealth,
+    /** Keys that must not be forgotten yet: up to half a generation of them is carried on into the new one. */
+    private readonly held: () => Iterable<string> = () => [],
   ) {
     // A power of two at most half full keeps probe runs short.
     const slots = 2 ** Math.ceil(Math.log2(2 * cap));
@@ -115,15 +120,32 @@ export class GenerationSet {
     let slot = find(this.#young, hash);
     if (slot < 0) return;
     if (this.#count >= this.cap) {
-      const reused = this.#old;
-      this.#old = this.#young;
-      this.#before = this.#count;
-      this.#young = reused.fill(0);
-      this.#count = 0;
+      this.#turn();
       slot = find(this.#young, hash);
+      if (slot < 0) return;
     }
     this.#young[slot] = hash;
     this.#count++;
+  }
+
+  #turn(): void {
+    const reused = this.#old;
+    const carried: number[] = [];
+    for (const key of this.held()) {
+      if (carried.length >= this.cap / 2) break;
+      const hash = hash53(key);
+      if (find(reused, hash) < 0 && find(this.#young, hash) >= 0) carried.push(hash);
+    }
+    this.#old = this.#young;
+    this.#before = this.#count;
+    this.#young = reused.fill(0);
+    this.#count = 0;
+    for (const hash of carried) {
+      const slot = find(this.#young, hash);
+      if (slot < 0) continue;
+      this.#young[slot] = hash;
+      this.#count++;
+    }
   }
 }
 

@@ -177,3 +177,15 @@ for (const [name, [action, lines, policy]] of Object.entries(ACTIONS))
     const hint = name.includes('claim') ? 'declared' : 'none';
     assert.equal(run.samples('tailfin_uncertain_writes_total', { hint }), action === 'confirm_outcome' ? 1 : 0);
   });
+
+test('lines of a failed exchange find it for 600 s, however many others closed since (design section 3)', () => {
+  const others = Array.from({ length: 150_000 }, (_, i) =>
+    close(`o${i}`, 1000 + 2 * i, { ...ANSWERED, client: `c${i % 97}`, rpc_id: String(i) }),
+  );
+  const run = runLines(
+    [close('x', 0, { client: 'a' }), ...others, close('x', 400_000, { client: 'a' }), settle('x', 500_000, 'ok')],
+    { tickMs: 1000 },
+  );
+  assert.equal(run.operation('x').result, 'unproven');
+  assert.equal(run.verdicts.filter((each) => each.exchange.fields.exchange === 'x').length, 1);
+});

@@ -120,6 +120,28 @@ test('GenerationSet: remembers at least the newest `cap` keys and holds at most 
   );
 });
 
+test('GenerationSet: what is held is not forgotten, up to half a generation of it', () => {
+  const held = new Set(['a', 'b', 'never added']);
+  const set = new GenerationSet('closed_ids', 10, createStoreHealth(), () => held);
+  for (const key of ['a', 'b', 'c']) set.add(hash53(key));
+  for (let i = 0; i < 1000; i++) set.add(hash53(`x${i}`));
+  assert.deepEqual(
+    ['a', 'b', 'c', 'never added'].map((key) => set.has(hash53(key))),
+    [true, true, false, false],
+  );
+  held.delete('a');
+  for (let i = 0; i < 1000; i++) set.add(hash53(`y${i}`));
+  assert.deepEqual([set.has(hash53('a')), set.has(hash53('b'))], [false, true]);
+  for (let i = 0; i < 100; i++) held.add(`z${i}`);
+  const health = createStoreHealth();
+  const crowded = new GenerationSet('closed_ids', 10, health, () => held);
+  for (let i = 0; i < 1000; i++) {
+    crowded.add(hash53(`z${i % 100}`));
+    assert.ok((health.sizes.get('closed_ids')?.() as number) <= 20);
+    assert.ok(crowded.has(hash53(`z${i % 100}`)));
+  }
+});
+
 test('hash53: a number of 53 bits, never 0, and different for keys that differ a little', () => {
   const seen = new Map<number, string>();
   for (let i = 0; i < 200_000; i++) {

@@ -46,7 +46,9 @@ export class Texts {
       const text = bytes.latin1Slice(from, to);
       return key.accepts(text) ? text : undefined;
     }
-    const first = (hash ^ (hash >>> 15)) & (PLACES - 1);
+    // The hash carries upwards only: without a second multiplication texts that differ at their end share a place.
+    const spread = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const first = (spread ^ (spread >>> 13)) & (PLACES - 1);
     const kind = (key.slot << 8) | length;
     const kinds = this.#kinds;
     for (let place = first; place <= first + 1; place++) {

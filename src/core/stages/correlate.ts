@@ -12,7 +12,7 @@ import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
 import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
 import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, operationOf, refresh } from './attempt.ts';
-import { type CountedFailure, createCountedFailures } from './counted-failures.ts';
+import { createCountedFailures } from './counted-failures.ts';
 import * as ending from './ending.ts';
 import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
@@ -26,6 +26,8 @@ export interface Correlate {
   tracked(input: Tracked, emit: Emit<Fact>): void;
   classified(input: Classified, emit: Emit<Fact>): void;
   tick(now: number, emit: Emit<Fact>): void;
+  /** Keys of the exchanges that failed, or belong to an operation with such a one: lines may come for them for 600 s. */
+  held(): Iterable<string>;
 }
 
 /** Failed parses of one attempt that may still learn their full length; more are counted as unknown at once. */
@@ -143,7 +145,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     if (!Number.isNaN(attempt.closeTs)) end(attempt.operation, 'over');
   };
 
-  const parse = (attempt: Attempt | undefined, event: WireEvent, past: CountedFailure | undefined): void => {
+  const parse = (event: WireEvent, key: string | null): void => {
+    const attempt = attemptOf(key, event.ts);
+    const past = attempt !== undefined || key === null ? undefined : counted.find(key, event.ts);
     const { fields } = event;
     const name = serverName(fields);
     const server = attempt?.server ?? past?.server ?? policy.server(name)?.name ?? name;
@@ -202,11 +206,6 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     pool.release(attempt);
   };
 
-  const onParse = (event: WireEvent, key: string | null): void => {
-    const attempt = attemptOf(key, event.ts);
-    parse(attempt, event, attempt !== undefined || key === null ? undefined : counted.find(key, event.ts));
-  };
-
   const onOpened = (exchange: Exchange): void => {
     // Without a method it cannot be joined yet; a later line may tell.
     if (exchange.counted || !isOperation(exchange) || !exchange.fields.method) return;
@@ -246,7 +245,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
           break;
         }
         case 'parse':
-          onParse(input.event, input.key);
+          parse(input.event, input.key);
           break;
         case 'client': {
           const { event } = input.event.fields;
@@ -296,5 +295,6 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
       timers.expire(now, onDeadline);
       endQuiet(now);
     },
+    held: () => [...attempts.keys(), ...counted.keys()],
   };
 }

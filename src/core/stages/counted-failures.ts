@@ -21,6 +21,7 @@ export interface CountedFailures {
   remember(attempt: Attempt, operation: Operation | null): void;
   /** By the time of the line that asks. */
   find(key: string, ts: number): CountedFailure | undefined;
+  keys(): IterableIterator<string>;
   tick(now: number): void;
 }
 
@@ -38,6 +39,7 @@ export function createCountedFailures(health: StoreHealth): CountedFailures {
       const failure = failures.get(key);
       return failure !== undefined && ts <= failure.ts + LIMITS.joinUndeliveredMs ? failure : undefined;
     },
+    keys: () => failures.keys(),
     tick(now) {
       if (now < nextSweep) return;
       nextSweep = now + LIMITS.sweepMs;

@@ -55,11 +55,12 @@ interface Orphan extends Due {
 /** Payload lines kept for one open exchange; a host parses an answer once or twice. */
 const MAX_WAITING = 64;
 
-export function createTrack(policy: Policy, health: StoreHealth, home: string): Track {
+/** `held`: exchanges for which a payload line may still come, however many others closed since. */
+export function createTrack(policy: Policy, health: StoreHealth, home: string, held: () => Iterable<string>): Track {
   const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
   const timers = new TimerQueue<Exchange>();
-  const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health);
+  const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health, held);
   const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
     lose(exchange, 'evicted'),
   );
