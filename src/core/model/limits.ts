@@ -45,7 +45,10 @@ export const LIMITS = {
   /** A call that is repeated for ever becomes one operation per this many attempts. */
   attemptsPerOperation: 100,
   suspended: 5_000,
-  /** Ids of closed exchanges, two generations of this size: late lines must not be judged again. Forgetting is no eviction. */
+  /**
+   * Ids of closed exchanges, two generations of this size: late lines must not be judged again. Forgetting is no eviction; ids of
+   * failed exchanges stay as long as lines may come for them.
+   */
   closedIds: 65_536,
   clients: 10_000,
   cancels: 10_000,
