@@ -53,6 +53,14 @@ export const KEYS = {
     flag: '--metrics-listen',
     doc: 'Address and TCP port of `/metrics`, `/healthz` and `/readyz`. Port 0 takes any free port.',
   },
+  localListen: {
+    path: 'local_listen',
+    type: 'listen',
+    default: '127.0.0.1:19641',
+    env: 'TAILFIN_LOCAL_LISTEN',
+    flag: '--local-listen',
+    doc: 'Address and TCP port of the pages and interfaces that are for this pod alone. Where the default is taken, `run` says so and goes on without them.',
+  },
   logLevel: {
     path: 'log_level',
     type: 'enum',

@@ -18,7 +18,7 @@ export interface EventReader {
 
 /** @throws RuntimeFailure when the file cannot be opened; `read` when it cannot be read. */
 export function openEventReader(path: string, host: string): EventReader {
-  const origin: Origin = { source: 'files', writer: `files:${path}`, host };
+  const origin: Origin = { source: 'files', writer: `files:${path}`, host, file: path };
   const input = path === '-' ? openStdin() : openFile(path);
   const splitter = createLineSplitter({ maxLineBytes: LIMITS.maxLineBytes, origin });
   let bytesRead = 0;

@@ -9,10 +9,12 @@ import { SOURCES } from '../sources/index.ts';
 import type { LineSink, Source } from '../sources/source.ts';
 import type { Config } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, reasonOf } from './exit.ts';
+import { type RunningServer, startListener } from './listener.ts';
+import { createLocalApp, type LocalPart } from './local-app.ts';
 import type { Logger } from './log.ts';
 import { holdYoungGeneration } from './memory.ts';
-import { startServer } from './server.ts';
+import { createMetricsApp } from './metrics-app.ts';
 import { VERSION } from './version.ts';
 
 /** Name of the file source: the `source` label, and the host of events that name none. */
@@ -50,6 +52,24 @@ function showSources(pipeline: Pipeline, sources: readonly Source[]): void {
   }
 }
 
+/** The default port may be another sidecar's, which must not keep this one from counting; an address that was asked for must be had. */
+async function startLocal(
+  config: Config,
+  parts: readonly LocalPart[],
+  log: Logger,
+): Promise<RunningServer | undefined> {
+  if (parts.length === 0) return undefined;
+  try {
+    const server = await startListener(config.localListen, createLocalApp(parts));
+    log('info', `for this pod alone: http://${server.address}/`);
+    return server;
+  } catch (error) {
+    if (config.origins.local_listen !== 'default') throw error;
+    log('warn', `${reasonOf(error)}; going on without it (local_listen)`);
+    return undefined;
+  }
+}
+
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start. */
 export async function run({ config, log, signal, now = Date.now }: RunOptions): Promise<number> {
   const pipeline = createPipeline({ policy: toPolicy(config), home: config.host || FILES });
@@ -69,8 +89,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     },
     now,
   });
-  const server = await startServer({
-    listen: config.metricsListen,
+  const metricsApp = createMetricsApp({
     contentType: exporter.contentType,
     statuses: () => [source.status()],
     metrics() {
@@ -79,14 +98,16 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
       return exporter.render();
     },
   });
+  const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
+  const local = await startLocal(config, [], log);
   const sink = createSink(pipeline, now);
   try {
     await source.run(sink, signal);
     log('info', 'stopping: reading what is left');
     await source.drain(sink, DRAIN_MS);
   } finally {
-    await server.close();
+    await Promise.all([server.close(), local?.close()]);
   }
   log('info', 'stopped', { lag_bytes: source.status().lagBytes });
   return EXIT.ok;

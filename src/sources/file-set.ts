@@ -83,7 +83,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       modifiedNs: stats.mtimeNs,
       start: known && known.offset <= size ? known : !known && fromEnd ? 'end' : { offset: 0, line: 1 },
       // The first name, also after a rename: what a rotating writer goes on with is one series of lines.
-      origin: { source: name, writer: known?.path ?? path, host },
+      origin: { source: name, writer: known?.path ?? path, host, file: path },
       maxLineBytes,
       now,
       log,

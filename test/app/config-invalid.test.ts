@@ -7,12 +7,13 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { ConfigError, type ConfigInput, loadConfig } from '../../src/app/config.ts';
+import { KEYS } from '../../src/app/config-keys.ts';
 
 const FOLDER = fileURLToPath(new URL('invalid-config/', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'tailfin-config-'));
 after(() => rmSync(scratch, { recursive: true }));
 
-const TOP_KEYS = 'events, from, host, metrics_listen, log_level, policy, servers';
+const TOP_KEYS = [...new Set(Object.values(KEYS).map(({ path }) => path.split('.')[0])), 'servers'].join(', ');
 const SERVER_KEYS = 'match, endpoints, sentinel, self_delimiting, sticky, read_only_tools';
 const LISTEN = 'expected HOST:PORT such as 0.0.0.0:19640 or [::]:19640';
 

@@ -11,6 +11,7 @@ const DEFAULTS = {
   from: 'beginning',
   host: '',
   metricsListen: { host: '0.0.0.0', port: 19640 },
+  localListen: { host: '127.0.0.1', port: 19641 },
   logLevel: 'info',
   policyCutMid: 'ambiguous',
   servers: [],
@@ -88,6 +89,7 @@ test('defaults < file < environment < flags, key by key', () => {
     from: `file ${file}:1`,
     host: 'flag --host',
     metrics_listen: 'default',
+    local_listen: 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'policy.cut_mid': `file ${file}:4`,
   });
@@ -99,6 +101,7 @@ test('every variable and flag sets its key', () => {
     from: 'end',
     host: 'agent',
     metricsListen: '[::1]:0',
+    localListen: '127.0.0.2:1',
     logLevel: 'debug',
     policyCutMid: 'abandoned',
   } satisfies Record<keyof typeof KEYS, string>;
@@ -106,6 +109,7 @@ test('every variable and flag sets its key', () => {
     ...texts,
     events: ['/a/{b,c}.ndjson', '/d/*'],
     metricsListen: { host: '::1', port: 0 },
+    localListen: { host: '127.0.0.2', port: 1 },
     servers: [],
   };
   const env = Object.fromEntries(

@@ -1,5 +1,5 @@
 /** A response stream ended and nothing proves that it was complete or cut. */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const ambiguousClose = detector({
   rule: 'ambiguous_close',
@@ -14,6 +14,7 @@ export const ambiguousClose = detector({
       server: exchange.server,
       exchange: exchange.id,
       ts: exchange.closeTs,
+      at: placeOf(exchange),
       evidence: {
         cause: verdict.cause,
         cut: verdict.cut,

@@ -2,7 +2,7 @@
  * An answer whose id is not the request's. A refusal (4xx, 5xx) with a null id is ordinary JSON-RPC: the server could not read
  * the request; on a 2xx it leaves the caller waiting.
  */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const idMismatch = detector({
   rule: 'id_mismatch',
@@ -20,6 +20,7 @@ export const idMismatch = detector({
       server: exchange.server,
       exchange: exchange.id,
       ts: exchange.closeTs,
+      at: placeOf(exchange),
       evidence: { id_match, status: status ?? null, error_code: exchange.fields.error_code ?? null },
     });
   },

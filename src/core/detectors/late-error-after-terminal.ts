@@ -1,5 +1,5 @@
 /** The answer had arrived, then the transport broke: hosts show an error for a call that worked. */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const lateErrorAfterTerminal = detector({
   rule: 'late_error_after_terminal',
@@ -16,6 +16,7 @@ export const lateErrorAfterTerminal = detector({
       server: exchange.server,
       exchange: exchange.id,
       ts: exchange.closeTs,
+      at: placeOf(exchange),
       evidence: { error: error ?? null, bytes: exchange.fields.bytes ?? null },
     });
   },

@@ -1,5 +1,6 @@
 /** A failed attempt was repeated and the repetition delivered: no error was ever counted. */
-import { detector } from './detector.ts';
+import type { Attempt } from '../model/operation.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const maskedRetry = detector({
   rule: 'masked_retry',
@@ -8,12 +9,14 @@ export const maskedRetry = detector({
   create: () => (fact, emit) => {
     if (!fact.result.startsWith('masked')) return;
     const { operation, result, edges, ts } = fact;
+    const last = operation.attempts.at(-1) as Attempt;
     emit({
       is: 'finding',
       rule: 'masked_retry',
       server: operation.server,
-      exchange: operation.attempts.at(-1)?.exchange ?? null,
+      exchange: last.exchange,
       ts,
+      at: placeOf(last),
       evidence: {
         result,
         method: operation.method,

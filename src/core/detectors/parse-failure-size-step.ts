@@ -1,5 +1,5 @@
 /** A hard limit on the way: everything at or above some size fails, everything below it passes. */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 import { createTrendWindows } from './trend-window.ts';
 
 const MIN_FAILED = 10;
@@ -25,6 +25,7 @@ export const parseFailureSizeStep = detector({
         server: fact.server,
         exchange: fact.exchange,
         ts: fact.ts,
+        at: placeOf(fact),
         evidence: {
           of: fact.of,
           largest_ok_bytes: crossed.largestOk,

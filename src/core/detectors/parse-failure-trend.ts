@@ -1,5 +1,5 @@
 /** Parse failures grow with the length of the payload: truncation that looks like bad JSON. */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 import { createTrendWindows } from './trend-window.ts';
 
 const MIN_Z = 4;
@@ -25,6 +25,7 @@ export const parseFailureTrend = detector({
         server: fact.server,
         exchange: fact.exchange,
         ts: fact.ts,
+        at: placeOf(fact),
         evidence: { of: fact.of, r: round(crossed.r), z: round(crossed.z), failed: crossed.failed, ok: crossed.ok },
       });
     };

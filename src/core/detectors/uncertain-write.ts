@@ -1,5 +1,6 @@
 /** A call that may have changed something, and no evidence tells whether it did. */
-import { detector } from './detector.ts';
+import type { Attempt } from '../model/operation.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const uncertainWrite = detector({
   rule: 'uncertain_write',
@@ -8,12 +9,14 @@ export const uncertainWrite = detector({
   create: () => (fact, emit) => {
     if (fact.nextAction !== 'confirm_outcome') return;
     const { operation, result, hint, ts } = fact;
+    const last = operation.attempts.at(-1) as Attempt;
     emit({
       is: 'finding',
       rule: 'uncertain_write',
       server: operation.server,
-      exchange: operation.attempts.at(-1)?.exchange ?? null,
+      exchange: last.exchange,
       ts,
+      at: placeOf(last),
       evidence: { result, hint, attempts: operation.attempts.length, method: operation.method },
     });
   },

@@ -1,5 +1,5 @@
 /** A request that may have run was sent again with nothing that makes a second run harmless. */
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 
 export const unsafeRetry = detector({
   rule: 'unsafe_retry',
@@ -14,6 +14,7 @@ export const unsafeRetry = detector({
         server: fact.operation.server,
         exchange: edge.to.exchange,
         ts: edge.to.openTs,
+        at: placeOf(edge.to),
         evidence: { after: edge.after, endpoint: edge.endpoint, outcome: edge.outcome, earlier: edge.from.exchange },
       });
     }

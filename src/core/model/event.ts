@@ -21,6 +21,14 @@ export interface Origin {
   readonly writer: string;
   /** Default host of lines that name none. */
   readonly host: string;
+  /** Path of the file, for messages and evidence, never for a label. Unset where there is none. */
+  readonly file?: string;
+}
+
+/** One line of the input, to point at. */
+export interface Place {
+  readonly origin: Origin;
+  readonly line: number;
 }
 
 export interface WireEvent {

@@ -25,6 +25,9 @@ export interface Exchange extends Due {
   readonly id: string;
   readonly host: string;
   readonly writer: string;
+  /** Its latest line, which is the closing one when it is judged. */
+  origin: Origin;
+  line: number;
   /** Union of the lines so far. */
   fields: EventFields;
   client: string | null;
@@ -105,6 +108,12 @@ function identify(exchange: Exchange, policy: Policy): void {
   exchange.http = method === 'POST' ? method : method.toUpperCase();
 }
 
+/** Server label of a line that stands alone: the name that the operator gave it, else its own. */
+export function serverLabel(fields: Pick<EventFields, 'server' | 'endpoint'>, policy: Policy): string {
+  const name = serverName(fields);
+  return policy.server(name)?.name ?? name;
+}
+
 /** Starts the union with the fields of the first line. */
 export function createExchange(key: string, hash: number, host: string, event: WireEvent, policy: Policy): Exchange {
   const { fields, ts, type } = event;
@@ -116,6 +125,8 @@ export function createExchange(key: string, hash: number, host: string, event: W
     id: fields.exchange as string,
     host,
     writer: writerKey(fields, event.origin),
+    origin: event.origin,
+    line: event.line,
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
     fields: type === 'close' ? fields : pickFields(fields, LINE_FIELDS[type as 'open']),
     client: fields.client ?? null,
@@ -168,6 +179,8 @@ export function mergeLine(exchange: Exchange, event: WireEvent, policy: Policy):
   }
   if (event.type === 'headers') exchange.headSeen = true;
   exchange.lastTs = Math.max(exchange.lastTs, ts);
+  exchange.origin = event.origin;
+  exchange.line = event.line;
   noteMessage(exchange, event);
 }
 

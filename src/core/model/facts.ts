@@ -4,7 +4,7 @@
  */
 import type { RuleName } from '../detectors/rules.ts';
 import type { Version } from '../protocol/revisions.ts';
-import type { WireEvent } from './event.ts';
+import type { Origin, Place, WireEvent } from './event.ts';
 import type { Contract, Exchange } from './exchange.ts';
 import type { OperationFact, ParseOf } from './operation.ts';
 import type { StreamKind, Verdict } from './verdict.ts';
@@ -28,6 +28,8 @@ export interface ParseFact {
   readonly size: number;
   readonly exchange: string | null;
   readonly ts: number;
+  readonly origin: Origin;
+  readonly line: number;
 }
 
 /** One sample of the length trend; `length` null: a failure whose full length never became known. */
@@ -41,6 +43,8 @@ export interface TrendFact {
   readonly received: number;
   readonly exchange: string | null;
   readonly ts: number;
+  readonly origin: Origin | null;
+  readonly line: number;
 }
 
 export interface ExpiredFact {
@@ -71,6 +75,8 @@ export interface FindingFact {
   /** The exchange that shows it best; null for a finding about many. */
   readonly exchange: string | null;
   readonly ts: number;
+  /** The line that shows it; null where none is known. */
+  readonly at: Place | null;
   /** What decided: closed words and numbers only. */
   readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
 }

@@ -1,7 +1,7 @@
 /** What the host wanted, and the exchanges it took. Closed label sets of design section 5. */
 import type { Version } from '../protocol/revisions.ts';
 import type { Due } from './due.ts';
-import type { EventFields } from './event.ts';
+import type { EventFields, Origin } from './event.ts';
 import type { ServerPolicy } from './policy.ts';
 import type { FailureStage, Verdict } from './verdict.ts';
 
@@ -72,6 +72,9 @@ export interface Attempt {
   trace: string | null;
   endpoint: string | null;
   operation: Operation | null;
+  /** Where its closing line stands, or the one that changed it after that; null: not kept. */
+  origin: Origin | null;
+  line: number;
   /** Counted already: late lines change nothing but the parse counters. */
   counted: boolean;
   /** The exchange while it is open: a close that comes after the operation was counted must not start another one. */

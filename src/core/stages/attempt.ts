@@ -1,7 +1,7 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
-import type { EventFields } from '../model/event.ts';
+import type { EventFields, WireEvent } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
-import type { Attempt, Edge, Operation } from '../model/operation.ts';
+import type { Attempt, Edge, Operation, ParseOf } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
 
 export const emptyAttempt = (): Attempt => ({
@@ -21,6 +21,8 @@ export const emptyAttempt = (): Attempt => ({
   trace: null,
   endpoint: null,
   operation: null,
+  origin: null,
+  line: 0,
   counted: false,
   owner: null,
   gone: false,
@@ -140,6 +142,8 @@ export function refresh(attempt: Attempt, exchange: Exchange): void {
   attempt.openKnown = exchange.openKnown;
   attempt.trace = fields.trace ?? null;
   attempt.endpoint = exchange.endpoint;
+  attempt.origin = exchange.origin;
+  attempt.line = exchange.line;
   attempt.inputResponses = fields.input_responses === true;
   attempt.notSent = fields.sent === 'none';
   attempt.idempotent = fields.idempotency_key === true;
@@ -148,10 +152,33 @@ export function refresh(attempt: Attempt, exchange: Exchange): void {
   attempt.fullLength = fullLengthOf(fields);
 }
 
+/** Points at the line that changed it where its own line is not known any more. */
+export function noteLine(attempt: Attempt, event: WireEvent): void {
+  if (attempt.origin !== null) return;
+  attempt.origin = event.origin;
+  attempt.line = event.line;
+}
+
+/** Takes over what a parse line tells. */
+export function noteParse(attempt: Attempt, event: WireEvent, failed: boolean): void {
+  noteLine(attempt, event);
+  if (failed) {
+    attempt.parseFailed = true;
+    return;
+  }
+  attempt.parsedOk = true;
+  const { of, bytes } = event.fields;
+  if (typeof bytes !== 'number') return;
+  attempt.okBytes ??= {};
+  attempt.okBytes[of as ParseOf] = bytes;
+}
+
 /** Takes over what only the end of the exchange tells. */
 export function closeAttempt(attempt: Attempt, exchange: Exchange): void {
   const { fields } = exchange;
   attempt.owner = null;
+  attempt.origin = exchange.origin;
+  attempt.line = exchange.line;
   attempt.closeTs = exchange.closeTs;
   attempt.judgedTs = exchange.closeTs;
   attempt.status = fields.status ?? null;

@@ -4,20 +4,29 @@
  * outcome.ts, when it is over in ending.ts.
  */
 import type { WireEvent } from '../model/event.ts';
-import { createExchangeKey, type Exchange, isOperation, serverName } from '../model/exchange.ts';
-import type { Fact, ParseFact } from '../model/facts.ts';
+import { createExchangeKey, type Exchange, isOperation, serverLabel } from '../model/exchange.ts';
+import type { Fact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
 import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
-import { closeAttempt, createAttemptPool, emptyAttempt, judgeAttempt, operationOf, refresh } from './attempt.ts';
+import {
+  closeAttempt,
+  createAttemptPool,
+  emptyAttempt,
+  judgeAttempt,
+  noteLine,
+  noteParse,
+  operationOf,
+  refresh,
+} from './attempt.ts';
 import { createCountedFailures } from './counted-failures.ts';
 import * as ending from './ending.ts';
 import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import { isDelivered, isHop } from './outcome.ts';
-import { parseFact } from './payload.ts';
+import { holdTrend, parseFact } from './payload.ts';
 import { Quiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Tracked } from './track.ts';
@@ -30,8 +39,6 @@ export interface Correlate {
   held(): Iterable<string>;
 }
 
-/** Failed parses of one attempt that may still learn their full length; more are counted as unknown at once. */
-const MAX_PENDING_TRENDS = 16;
 /** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
 const MAX_QUIET_SKEW_MS = 1000;
 
@@ -133,6 +140,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     // The first word that the caller got counts; a line delivered twice changes nothing.
     const { result } = event.fields;
     if (attempt.settled !== null || result === null || result === undefined) return;
+    noteLine(attempt, event);
     attempt.settled = result;
     attempt.settledTs = event.ts;
     attempt.timedOutOpen = result === 'timeout' && !(event.ts >= attempt.closeTs);
@@ -149,36 +157,19 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
     const attempt = attemptOf(key, event.ts);
     const past = attempt !== undefined || key === null ? undefined : counted.find(key, event.ts);
     const { fields } = event;
-    const name = serverName(fields);
-    const server = attempt?.server ?? past?.server ?? policy.server(name)?.name ?? name;
+    const server = attempt?.server ?? past?.server ?? serverLabel(fields, policy);
     const fact = parseFact(server, event, attempt ?? past);
     out(fact);
     const failed = fact.result !== 'ok';
     const declared = fields.expected_bytes ?? (attempt ?? past)?.fullLength ?? past?.learned?.[fact.of] ?? null;
     const length = failed ? declared : (fields.bytes ?? null);
     if (length !== null) out(ending.trendOf(fact, failed, length));
-    else if (failed) pendTrend(attempt, fact);
+    // Of unknown full length: a later attempt of its operation may tell.
+    else if (failed && !holdTrend(attempt, fact)) out(ending.trendOf(fact, true, null));
     if (attempt === undefined) return;
-    if (failed) attempt.parseFailed = true;
-    else {
-      attempt.parsedOk = true;
-      if (typeof fields.bytes === 'number') {
-        attempt.okBytes ??= {};
-        attempt.okBytes[fact.of] = fields.bytes;
-      }
-    }
+    noteParse(attempt, event, failed);
     if (Number.isNaN(attempt.closeTs) || (attempt.operation === null && ending.isQuiet(attempt))) return;
     update(attempt);
-  };
-
-  /** A failure of unknown full length: a later attempt of its operation may tell. */
-  const pendTrend = (attempt: Attempt | undefined, fact: ParseFact): void => {
-    if (attempt === undefined || (attempt.trends?.length ?? 0) >= MAX_PENDING_TRENDS) {
-      out(ending.trendOf(fact, true, null));
-      return;
-    }
-    attempt.trends ??= [];
-    attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
   };
 
   /** Is its operation over by the clock of this line, even if no tick has said so yet? */
@@ -247,12 +238,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
         case 'parse':
           parse(input.event, input.key);
           break;
-        case 'client': {
-          const { event } = input.event.fields;
-          if (event === 'closed' || event === 'reconnected' || event === 'reinitialized')
-            joining.clientReplaced(input.key, input.event.ts);
+        case 'client':
+          joining.client(input.key, input.event);
           break;
-        }
         case 'expired':
           onExpired(input.exchange, input.reason === 'evicted');
           break;

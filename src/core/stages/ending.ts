@@ -94,6 +94,8 @@ export const trendOf = (fact: ParseFact, failed: boolean, length: number | null)
   received: fact.bytes,
   exchange: fact.exchange,
   ts: fact.ts,
+  origin: fact.origin,
+  line: fact.line,
 });
 
 /** The full length of a failed payload is that of a later attempt's good parse of the same kind (design section 7). */
@@ -122,6 +124,8 @@ export function finishAttempt(operation: Operation, attempt: Attempt, emit: Emit
       received,
       exchange: attempt.exchange,
       ts,
+      origin: attempt.origin,
+      line: attempt.line,
     });
   attempt.trends = null;
   if (attempt.verdict?.row !== 13) return;

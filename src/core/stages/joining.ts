@@ -2,6 +2,7 @@
  * Which operation a new attempt belongs to (design section 5): an index of the operations that still wait for another attempt,
  * and the rule that decides. Delivered operations are not in the index, so a busy healthy host pays one failed look-up.
  */
+import type { WireEvent } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
@@ -16,8 +17,8 @@ export interface Joining {
   /** Keep, move or drop the operation in the index, after anything about it changed. */
   update(operation: Operation): void;
   find(exchange: Exchange): Join | undefined;
-  /** The client was closed, reconnected or re-initialised: calls of the same host may continue its operations. */
-  clientReplaced(key: string, ts: number): void;
+  /** A client was closed, reconnected or re-initialised: calls of the same host may continue its operations. */
+  client(key: string, event: WireEvent): void;
   tick(now: number): void;
 }
 
@@ -183,7 +184,8 @@ export function createJoining(health: StoreHealth): Joining {
       const keyed = key === null ? undefined : byRequestKey.get(requestIndexKey(exchange.host, key));
       return firstOf(keyed, exchange) ?? byArguments(exchange);
     },
-    clientReplaced(key, ts) {
+    client(key, { ts, fields: { event } }) {
+      if (event !== 'closed' && event !== 'reconnected' && event !== 'reinitialized') return;
       const all = [...(replaced.get(key)?.all ?? []), ts].slice(-KEPT_REPLACEMENTS);
       replaced.set(key, { ts, all });
     },

@@ -28,5 +28,18 @@ export function parseFact(
     size: fields.expected_bytes ?? attempt?.fullLength ?? bytes,
     exchange: fields.exchange ?? null,
     ts: event.ts,
+    origin: event.origin,
+    line: event.line,
   };
+}
+
+/** Failed parses of one attempt that may still learn their full length; more are counted as unknown at once. */
+const MAX_HELD_TRENDS = 16;
+
+/** Keeps a failure of unknown full length for the end of its operation; false where it cannot wait. */
+export function holdTrend(attempt: Attempt | undefined, fact: ParseFact): boolean {
+  if (attempt === undefined || (attempt.trends?.length ?? 0) >= MAX_HELD_TRENDS) return false;
+  attempt.trends ??= [];
+  attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
+  return true;
 }
