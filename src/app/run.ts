@@ -90,12 +90,11 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     now,
   });
   const metricsApp = createMetricsApp({
-    contentType: exporter.contentType,
     statuses: () => [source.status()],
-    metrics() {
+    metrics(format) {
       pipeline.refresh();
       showSources(pipeline, [source]);
-      return exporter.render();
+      return exporter.render(format);
     },
   });
   const server = await startListener(config.metricsListen, metricsApp);

@@ -27,6 +27,8 @@ export interface ParseFact {
   /** expected_bytes or Content-Length where known, else the bytes given. */
   readonly size: number;
   readonly exchange: string | null;
+  /** W3C traceparent as it was written, of the line or else of its exchange. */
+  readonly trace: string | null;
   readonly ts: number;
   readonly origin: Origin;
   readonly line: number;
@@ -42,6 +44,7 @@ export interface TrendFact {
   /** Bytes that arrived: a lower bound of the full length of a failure. */
   readonly received: number;
   readonly exchange: string | null;
+  readonly trace: string | null;
   readonly ts: number;
   readonly origin: Origin | null;
   readonly line: number;
@@ -74,6 +77,8 @@ export interface FindingFact {
   readonly server: string;
   /** The exchange that shows it best; null for a finding about many. */
   readonly exchange: string | null;
+  /** W3C traceparent of that exchange, as it was written. */
+  readonly trace: string | null;
   readonly ts: number;
   /** The line that shows it; null where none is known. */
   readonly at: Place | null;
