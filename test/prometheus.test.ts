@@ -6,7 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { stringify } from 'yaml';
 import { type Running, type Sidecar, start, startSidecar, tempFolder } from './support/cli.ts';
+import { EXAMPLES, readYaml } from './support/deploy.ts';
 import { readOpenMetrics } from './support/openmetrics.ts';
 import { until } from './support/until.ts';
 
@@ -66,6 +68,44 @@ test('the Accept header chooses the format, and the answer names it', async (t) 
   }
 });
 
+/**
+ * The example configuration with the discovery of Kubernetes exchanged for what it would have found: the sidecar, another port of
+ * its pod, and a pod that has ended. The relabelling is that of the example.
+ */
+function exampleFor(address: string): Record<string, unknown> {
+  interface Example {
+    readonly global: Record<string, unknown>;
+    readonly scrape_configs: Record<string, unknown>[];
+    readonly [section: string]: unknown;
+  }
+  const example = readYaml<Example>(join(EXAMPLES, 'prometheus.yaml'));
+  const [job = {}, ...others] = example.scrape_configs;
+  assert.deepEqual(others, []);
+  const { kubernetes_sd_configs, ...rest } = job;
+  assert.deepEqual(kubernetes_sd_configs, [{ role: 'pod' }]);
+  const found = (pod: string, port: string, phase: string) => ({
+    targets: [address],
+    labels: {
+      __meta_kubernetes_namespace: 'shop',
+      __meta_kubernetes_pod_name: pod,
+      __meta_kubernetes_pod_node_name: 'node-1',
+      __meta_kubernetes_pod_phase: phase,
+      __meta_kubernetes_pod_container_port_name: port,
+    },
+  });
+  const static_configs = [
+    found('mcp-host', 'tailfin-metrics', 'Running'),
+    found('mcp-host', 'http', 'Running'),
+    found('ended', 'tailfin-metrics', 'Succeeded'),
+  ];
+  return {
+    ...example,
+    global: { ...example.global, scrape_interval: '1s' },
+    rule_files: [join(EXAMPLES, 'rules.yaml')],
+    scrape_configs: [{ ...rest, static_configs }],
+  };
+}
+
 interface Exemplars {
   readonly seriesLabels: Readonly<Record<string, string>>;
   readonly exemplars: readonly {
@@ -88,10 +128,7 @@ test('Prometheus finds the exemplar', async (t) => {
   const data = join(folder, 'data');
   mkdirSync(data);
   const config = join(folder, 'prometheus.yml');
-  writeFileSync(
-    config,
-    `scrape_configs:\n  - job_name: tailfin\n    scrape_interval: 1s\n    static_configs:\n      - targets: ['${new URL(url).host}']\n`,
-  );
+  writeFileSync(config, stringify(exampleFor(new URL(url).host)));
   const port = await freePort();
   const running = start(
     'prometheus',
@@ -136,11 +173,30 @@ test('Prometheus finds the exemplar', async (t) => {
   assert.equal(bucket?.exemplars[0]?.labels.trace_id, TRACE);
   assert.equal(bucket?.exemplars[0]?.value, '1.5');
 
-  const targets = await ask<{ activeTargets: readonly { health: string; lastError: string }[] }>('targets');
+  interface Target {
+    readonly health: string;
+    readonly lastError: string;
+    readonly labels: Readonly<Record<string, string>>;
+  }
+  const targets = await ask<{ activeTargets: readonly Target[] }>('targets');
   assert.deepEqual(
     targets?.activeTargets.map(({ health, lastError }) => [health, lastError]),
     [['up', '']],
+    'the sidecar, and nothing else',
   );
+  assert.deepEqual(targets?.activeTargets[0]?.labels, {
+    ...{ job: 'tailfin', instance: new URL(url).host, namespace: 'shop', pod: 'mcp-host', node: 'node-1' },
+  });
+  interface RuleGroup {
+    readonly rules: readonly { readonly name: string; readonly health: string }[];
+  }
+  const healthy = async () =>
+    ((await ask<{ groups: readonly RuleGroup[] }>('rules'))?.groups ?? []).flatMap(({ rules }) =>
+      rules.map(({ health }) => health),
+    );
+  const evaluated = async () => (await healthy()).length > 0 && !(await healthy()).includes('unknown');
+  await until(evaluated, { timeoutMs: 60_000, everyMs: 200, what: 'the rules are evaluated' });
+  assert.deepEqual(new Set(await healthy()), new Set(['ok']));
   const result = await ask<{ result: readonly { value: [number, string] }[] }>('query', {
     query: 'sum(tailfin_stream_closes_total{job="tailfin"})',
   });

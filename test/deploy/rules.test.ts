@@ -31,12 +31,9 @@ function unknowns(expr: string): string[] {
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names = '']) =>
     names.split(',').map((s) => s.trim()),
   );
-  const plain = expr
-    .replace(/by \([^)]*\)/g, '')
-    .replace(/\[\w+\]/g, '')
-    .replace(/[\d.]+\b/g, (n) => (/^\d/.test(n) ? ' ' : n));
+  const plain = expr.replace(/by \([^)]*\)|\[\w+\]|(?<![\w:])[\d.]+/g, ' ');
   const used: MetricSpec[] = [];
-  for (const [, name = '', matchers = ''] of plain.replace(/(\w)10m/g, '$110m').matchAll(SELECTOR)) {
+  for (const [, name = '', matchers = ''] of plain.matchAll(SELECTOR)) {
     if (WORDS.has(name) || recorded.has(name)) continue;
     const spec = specs.find(
       (each) => each.name === name || (each.kind === 'histogram' && name === `${each.name}_bucket`),
