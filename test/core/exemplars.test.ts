@@ -107,7 +107,7 @@ describe('a place keeps one', () => {
 describe('what the pipeline leaves behind', () => {
   /** {metric: [trace number, value, event time]} of every series that has an exemplar, by metric and first telling label. */
   function exemplarsOf(lines: readonly Record<string, unknown>[]): string[] {
-    const pipeline = createPipeline();
+    const pipeline = createPipeline({ ownClock: true });
     const origin = { source: 'files', writer: 'files', host: 'h' };
     for (const [i, line] of lines.entries()) pipeline.line(JSON.stringify({ v: 1, ...line }), origin, i + 1, 0);
     pipeline.finish();
@@ -192,6 +192,14 @@ describe('what the pipeline leaves behind', () => {
     const at = (size: string, rest: string) => `tailfin_parse_attempts_total s result malformed ${size}: ${rest}`;
     assert.ok(exemplarsOf([exchange, { ...parse, ts: 5001 }]).includes(at('<1KiB', '4 1 5001')));
     assert.ok(exemplarsOf([exchange, { ...parse, ts: 5001, trace: traceparent(5) }]).includes(at('<1KiB', '5 1 5001')));
+    const failed = { ...close, how: 'error', by: 'peer', sent: 'body', args_digest: 'd', open_ts: 1 };
+    const lines = [
+      { ...failed, exchange: 'x', ts: 5000, trace: traceparent(6) },
+      { ...clean, exchange: 'y', ts: 7000, open_ts: 6000, args_digest: 'd', trace: traceparent(7) },
+      { ...clean, exchange: 'z', ts: 60_000, args_digest: 'e' },
+      { ...parse, exchange: 'x', ts: 61_000 },
+    ];
+    assert.ok(exemplarsOf(lines).includes(at('<1KiB', '6 1 61000')), exemplarsOf(lines).join('\n'));
     const good = exemplarsOf([exchange, { ...parse, ok: true, ts: 5001 }]);
     assert.ok(!good.some((each) => each.startsWith('tailfin_parse')), good.join('\n'));
   });
