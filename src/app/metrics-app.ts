@@ -1,6 +1,7 @@
 /** What the scrape listener serves: /metrics, /healthz, /readyz. It shows counts and states only, so it may listen on all interfaces. */
 import express from 'express';
 import type { SourceStatus } from '../sources/source.ts';
+import { failPlainly } from './fail-plainly.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsAppOptions {
@@ -26,6 +27,7 @@ export function createMetricsApp({ contentType, metrics, statuses }: MetricsAppO
     const body = await metrics();
     response.set('Content-Type', contentType).send(body);
   });
+  // Liveness: it answers while the event loop turns, and looks at nothing that could be slow.
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok', version: VERSION });
   });
@@ -36,5 +38,6 @@ export function createMetricsApp({ contentType, metrics, statuses }: MetricsAppO
   app.get('/', (_request, response) => {
     response.type('text').send('tailfin: /metrics /healthz /readyz\n');
   });
+  app.use(failPlainly);
   return app;
 }

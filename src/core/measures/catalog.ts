@@ -40,8 +40,12 @@ const of = ['of', ['arguments', 'result', 'message']] as const;
 const size = ['size_class', SIZE_CLASSES] as const;
 const outcome = ['outcome', OUTCOMES] as const;
 const source = ['source', NAME] as const;
+/** A series that is not there yet looks like one that never will be: HELP says when and why (docs/decisions/0005). */
 const LATE =
-  'Counted when nothing can change it any more: 30 s after delivery, 600 s after a failure (late settle and parse lines, retries).';
+  'Appears late: counted when nothing can change it any more, 30 s after a delivery, 600 s after a failure (retries for 120 s, then late settle and parse lines).';
+
+const LATE_TREND =
+  'A failure of unknown length appears late, when its operation is over: a retry may tell the length, up to 600 s later.';
 
 /** OTel semantic conventions, mcp.client.operation.duration. */
 const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
@@ -52,7 +56,7 @@ export const CATALOG = {
     name: 'tailfin_stream_closes_total',
     kind: 'counter',
     unit: 'exchanges',
-    help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A suspended stream is counted when it is resolved (up to 60 s later).',
+    help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A stream that a resume may still complete appears late, when it is resolved or 60 s have passed.',
     labels: [server, version, ['stream', STREAMS], outcome, ['regime', REGIMES], ['cause', CAUSES], ['cut', CUTS]],
     board: 'streams',
   },
@@ -123,7 +127,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_samples_total',
     kind: 'counter',
     unit: 'samples',
-    help: `Parse attempts of known full length: with the two sums beside it they give Pearson's r between log2(length) and failure, across pods. ${LATE}`,
+    help: `Parse attempts of known full length: with the two sums beside it they give Pearson's r between log2(length) and failure, across pods. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -131,7 +135,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_log2_bytes_total',
     kind: 'counter',
     unit: 'none',
-    help: 'Sum of log2(full length in bytes) over the samples.',
+    help: `Sum of log2(full length in bytes) over the samples. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -139,7 +143,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_log2_bytes_squared_total',
     kind: 'counter',
     unit: 'none',
-    help: 'Sum of log2(full length in bytes) squared over the samples.',
+    help: `Sum of log2(full length in bytes) squared over the samples. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -147,7 +151,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_unknown_total',
     kind: 'counter',
     unit: 'samples',
-    help: `Parse failures whose full length never became known: they are no samples of the trend. ${LATE}`,
+    help: `Parse failures whose full length never became known: they are no samples of the trend. ${LATE_TREND}`,
     labels: [server, of],
     board: 'parsing',
   },
@@ -163,7 +167,7 @@ export const CATALOG = {
     name: 'tailfin_findings_total',
     kind: 'counter',
     unit: 'events',
-    help: 'Findings by rule (docs/findings).',
+    help: 'Findings by rule (docs/findings.md). Those about one exchange appear at its close; those about an operation appear late, with it: 30 s after a delivery, 600 s after a failure.',
     labels: [server, ['rule', RULES]],
     board: 'protocol',
   },
@@ -195,7 +199,7 @@ export const CATALOG = {
     name: 'tailfin_exchanges_expired_total',
     kind: 'counter',
     unit: 'exchanges',
-    help: 'Exchanges that never closed: no verdict. ttl: 15 min (listen and standalone 24 h); writer_gone: their writer started afresh.',
+    help: 'Exchanges that never closed: no verdict. Appears late, since an end may still come: ttl after 15 min without a line (listen and standalone 24 h); writer_gone: their writer started afresh.',
     labels: [server, ['reason', ['ttl', 'writer_gone']]],
     board: 'tailfin',
   },
@@ -335,6 +339,22 @@ export const CATALOG = {
     unit: 'events',
     help: 'Samples whose label value became _other because its budget is spent.',
     labels: [['label', ['server', 'endpoint', 'series']]],
+    board: 'tailfin',
+  },
+  evidence_records: {
+    name: 'tailfin_evidence_records_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Evidence records made: kept for /api/evidence (the last 500) and handed to evidence.file where it is set.',
+    labels: [['record', ['verdict', 'operation', 'finding']]],
+    board: 'tailfin',
+  },
+  evidence_suppressed: {
+    name: 'tailfin_evidence_suppressed_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Evidence that was left out. rate_limit: never made; slow_reader, write_failed: made and in /api/evidence, but not in the output.',
+    labels: [['reason', ['rate_limit', 'slow_reader', 'write_failed']]],
     board: 'tailfin',
   },
   build_info: {
