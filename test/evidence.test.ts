@@ -274,7 +274,7 @@ describe('outputs', () => {
     await until(async () => (await suppressed(sidecar, 'write_failed')) >= 1, PATIENT);
     assert.equal((await sidecar.scrape()).sum('tailfin_stream_closes_total'), 21);
     const said = () => sidecar.stderr().match(/cannot write evidence to stdout: broken pipe \(EPIPE\)/g)?.length;
-    await until(() => said() !== undefined, PATIENT);
+    await until(() => said() !== undefined, { ...PATIENT, what: sidecar.stderr });
     appendFileSync(sidecar.file, broken('later', Date.now()));
     await until(async () => (await made(sidecar)) === 22, PATIENT);
     assert.equal(said(), 1);

@@ -31,6 +31,7 @@ export function createBoundedWriter(stream: Writable, maxHeldBytes: number = MAX
       }
       return null;
     },
-    failure: () => failure,
+    // Destroyed already, while its error event is still to come.
+    failure: () => failure ?? stream.errored,
   };
 }
