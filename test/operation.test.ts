@@ -75,6 +75,25 @@ describe('log lines', () => {
     );
   });
 
+  test('a reader of stderr that leaves ends nothing', async (t) => {
+    const folder = tempFolder(t);
+    const listen = `127.0.0.1:${await freePort()}`;
+    const options = `--metrics-listen ${listen} --local-listen 127.0.0.1:0 --events '${folder}/*.ndjson'`;
+    // Its stderr goes to a program that has ended; its stdout must not hold the pipe.
+    const script = `'${process.execPath}' '${MAIN}' run ${options} 2>&1 >/dev/null | true`;
+    const running = start('bash', ['-c', script], { group: true, timeoutMs: 120_000 });
+    t.after(() => {
+      process.kill(-running.child.pid!, 'SIGKILL');
+      return running.ended;
+    });
+    const reasons = async () => (await ask(`http://${listen}/readyz`).catch(() => ({ body: '' }))).body;
+    for (let n = 0; n < 5; n++) {
+      mkdirSync(join(folder, `bad${n}.ndjson`));
+      await until(async () => (await reasons()).includes(`bad${n}.ndjson`), PATIENT);
+    }
+    assert.equal((await ask(`http://${listen}/healthz`)).status, 200);
+  });
+
   test('events, good and bad, make no log line', async (t) => {
     const folder = tempFolder(t);
     const now = Date.now();
