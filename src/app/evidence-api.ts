@@ -2,7 +2,6 @@
  * `GET /api/evidence`: the records that are kept, newest first, filtered. It reads and never changes anything; a filter or a value
  * that does not exist is an error, because an empty answer would look like good news.
  */
-import type { Socket } from 'node:net';
 import express from 'express';
 import { RULES } from '../core/detectors/rules.ts';
 import { RESULTS } from '../core/model/operation.ts';
@@ -23,8 +22,6 @@ const WORDS: Readonly<Record<FilterField, readonly string[] | null>> = {
   result: RESULTS.filter((result) => result !== 'first_try'),
   method: METHODS,
 };
-/** Answers that may be on their way at once: a reader that does not read holds the whole text of its own. */
-const MAX_SENDING = 8;
 const NAMES = [...FILTER_FIELDS, 'since', 'limit'] as const;
 
 interface Query {
@@ -87,21 +84,7 @@ function find(ring: EvidenceRing, { limit, matches }: Query): string[] {
 
 export function createEvidenceApi(ring: EvidenceRing, capacity: number, suppressed: () => number): LocalPart {
   const routes = express.Router();
-  const sending = new Set<Socket>();
   routes.get('/api/evidence', (request, response) => {
-    const { socket } = request;
-    // One for each connection: what waits behind it on the same one might never be told that the connection is gone.
-    if (sending.size >= MAX_SENDING || sending.has(socket)) {
-      response.set('Retry-After', '1').status(503).json({ error: 'too many answers are being read; ask again' });
-      return;
-    }
-    const sent = (): void => {
-      sending.delete(socket);
-      socket.off('close', sent);
-    };
-    sending.add(socket);
-    socket.on('close', sent);
-    response.on('close', sent);
     try {
       const query = parseQuery(new URL(request.url, 'http://local').searchParams, capacity);
       const records = find(ring, query);
