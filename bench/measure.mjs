@@ -62,7 +62,16 @@ export function rssMibOf(pid) {
  */
 export function withSidecar(main, use) {
   return withFolder(async (folder) => {
-    const args = [main, 'run', '--events', join(folder, '*.ndjson'), '--metrics-listen', '127.0.0.1:0'];
+    const args = [
+      main,
+      'run',
+      '--events',
+      join(folder, '*.ndjson'),
+      '--metrics-listen',
+      '127.0.0.1:0',
+      '--local-listen',
+      '127.0.0.1:0',
+    ];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const ended = new Promise((resolve) => child.on('close', resolve));
     try {

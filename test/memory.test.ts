@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { LIMITS } from '../src/core/model/limits.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
-import { ANSWERED, close, ORIGIN, open, sampleSum } from './support/build-event.ts';
+import { ANSWERED, close, ORIGIN, open, RESET, sampleSum } from './support/build-event.ts';
 import { hostile } from './support/hostile.ts';
 import { SEED } from './support/property.ts';
 
@@ -114,4 +114,16 @@ test('exchanges that ended leave nothing behind, though their life could have be
   for (let n = 20_000; n < 60_000; n++) pair(n);
   const grown = liveHeap() - before;
   assert.ok(grown < 8, `${grown.toFixed(1)} MiB more are held after 40,000 listens`);
+});
+
+test('a text that is far too long is cut for good: what is held of it is no longer than it may be', () => {
+  const pipeline = createPipeline();
+  const before = liveHeap();
+  for (let n = 0; n < 100; n++) {
+    const trace = `${n}`.padEnd(900_000, 'x');
+    pipeline.line(JSON.stringify(close(`x${n}`, n, { ...RESET, args_digest: `a${n}`, trace })), ORIGIN, n, 0);
+  }
+  const grown = liveHeap() - before;
+  assert.ok(grown < 8, `${grown.toFixed(1)} MiB are held of 100 attempts`);
+  pipeline.finish();
 });

@@ -338,7 +338,9 @@ describe('in this process, on a clock of our own', () => {
   async function startHere(t: TestContext, folder: string, now: () => number) {
     const controller = new AbortController();
     const said: string[] = [];
-    const config = loadConfig({ flags: { events: [join(folder, '*.ndjson')], metricsListen: '127.0.0.1:0' } });
+    const config = loadConfig({
+      flags: { events: [join(folder, '*.ndjson')], metricsListen: '127.0.0.1:0', localListen: '127.0.0.1:0' },
+    });
     const ended = run({ config, log: (_, msg) => void said.push(msg), signal: controller.signal, now });
     t.after(async () => {
       controller.abort();

@@ -1,5 +1,6 @@
 /** Commands and options (design section 9). The work is in the command modules; heavy ones are loaded when they are called. */
 import { Command, CommanderError, Option } from 'commander';
+import { createBoundedWriter } from './bounded-writer.ts';
 import { FORMATS } from './command-replay.ts';
 import { type Config, KEYS, type KeySpec } from './config-keys.ts';
 import { ConfigError, mergeConfig } from './config-merge.ts';
@@ -50,7 +51,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       action(async (_output, _args, options) => {
         const { run } = await import('./run.ts');
         const config = await load(options);
-        const log = createLogger(config.logLevel, (line) => process.stderr.write(line));
+        const log = createLogger(config.logLevel, createBoundedWriter(process.stderr).write);
         return run({ config, log, signal: stopSignal() });
       }),
     );

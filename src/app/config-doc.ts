@@ -9,6 +9,10 @@ events:
 host: agent-7
 metrics_listen: 0.0.0.0:19640
 
+evidence:
+  file: /var/run/tailfin/evidence.ndjson
+  max_per_second: 20
+
 policy:
   cut_mid: abandoned
 
@@ -77,6 +81,10 @@ function valueText(spec: KeySpec): string {
       return '`true` or `false`';
     case 'listen':
       return 'HOST:PORT';
+    case 'count':
+      return `number, ${spec.range?.join(' to ') ?? '0 or more'}`;
+    case 'file':
+      return 'path';
     case 'globs':
     case 'paths':
       return 'glob or list of globs';
@@ -89,7 +97,12 @@ function valueText(spec: KeySpec): string {
 
 function defaultText({ default: value }: KeySpec): string {
   if (value === undefined) return 'unset';
-  return value.length === 0 ? 'empty' : [value].flat().map(code).join(', ');
+  return value === '' || (Array.isArray(value) && value.length === 0)
+    ? 'empty'
+    : [value]
+        .flat()
+        .map((each) => code(String(each)))
+        .join(', ');
 }
 
 function code(text: string | undefined): string {

@@ -7,12 +7,14 @@ import { MAX_ID_BYTES } from '../core/model/fields.ts';
 export interface KeySpec {
   /** Where it stands in the file; a dot is one level of nesting. */
   readonly path: string;
-  /** string: text of at most 128 bytes; glob: one pattern over names; globs, paths: one pattern or a list of them. */
-  readonly type: 'string' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
+  /** string: text of at most 128 bytes; file: a path; count: a whole number; glob: one pattern over names; globs, paths: one pattern or a list of them. */
+  readonly type: 'string' | 'file' | 'count' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
   /** The closed words of an enum. */
   readonly values?: readonly string[];
+  /** Least and greatest value of a count. */
+  readonly range?: readonly [least: number, greatest: number];
   /** As it would stand in the file. Without one the key is unset; an empty value is allowed only where it is the default. */
-  readonly default?: string | readonly string[];
+  readonly default?: string | number | readonly string[];
   readonly env?: string;
   readonly flag?: string;
   /** One sentence or two, with units where there are any. */
@@ -69,6 +71,41 @@ export const KEYS = {
     env: 'TAILFIN_LOG_LEVEL',
     flag: '--log-level',
     doc: 'The least severe log lines that are still written to stderr.',
+  },
+  evidenceFile: {
+    path: 'evidence.file',
+    type: 'file',
+    default: '',
+    env: 'TAILFIN_EVIDENCE_FILE',
+    flag: '--evidence-file',
+    doc: 'Where evidence records go, one JSON line each: a file, or `-` for stdout. Empty: only the last 500 are kept, at `/api/evidence`.',
+  },
+  evidenceFileBytes: {
+    path: 'evidence.file_bytes',
+    type: 'count',
+    range: [128 * 1024, 2 ** 40],
+    default: 16 * 1024 * 1024,
+    env: 'TAILFIN_EVIDENCE_FILE_BYTES',
+    flag: '--evidence-file-bytes',
+    doc: 'The evidence file is renamed to FILE.1 (that to FILE.2 ...) before it would be larger.',
+  },
+  evidenceOldFiles: {
+    path: 'evidence.old_files',
+    type: 'count',
+    range: [0, 100],
+    default: 4,
+    env: 'TAILFIN_EVIDENCE_OLD_FILES',
+    flag: '--evidence-old-files',
+    doc: 'How many renamed evidence files are kept: all together take at most (old_files + 1) * file_bytes.',
+  },
+  evidenceMaxPerSecond: {
+    path: 'evidence.max_per_second',
+    type: 'count',
+    range: [1, 10_000],
+    default: 50,
+    env: 'TAILFIN_EVIDENCE_MAX_PER_SECOND',
+    flag: '--evidence-max-per-second',
+    doc: 'Evidence records made per second on average; ten times as many may come at once. Past that the first of each kind in a second is still made, the rest is counted in `tailfin_evidence_suppressed_total`.',
   },
   policyCutMid: {
     path: 'policy.cut_mid',
@@ -128,11 +165,13 @@ type Typed<S extends KeySpec> = S extends { readonly values: readonly (infer Wor
   ? Word
   : S['type'] extends 'boolean'
     ? boolean
-    : S['type'] extends 'listen'
-      ? ListenAddress
-      : S['type'] extends 'globs' | 'paths'
-        ? readonly string[]
-        : string;
+    : S['type'] extends 'count'
+      ? number
+      : S['type'] extends 'listen'
+        ? ListenAddress
+        : S['type'] extends 'globs' | 'paths'
+          ? readonly string[]
+          : string;
 type ValueOf<S extends KeySpec> = 'default' extends keyof S ? Typed<S> : Typed<S> | undefined;
 
 /** Each key's value under the field name that `KEYS` gives it, which is also commander's name of the flag. */

@@ -20,6 +20,10 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
       return parseWord(spec.values ?? [], raw, complain);
     case 'listen':
       return parseListen(raw, complain);
+    case 'count':
+      return parseCount(spec, raw, complain);
+    case 'file':
+      return raw === spec.default ? raw : parseFile(raw, complain);
     case 'globs':
     case 'paths':
       return parseGlobs(spec, raw, complain);
@@ -35,6 +39,7 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
 export function rawFromText(spec: KeySpec, text: string | readonly string[]): unknown {
   if (spec.type === 'globs' || spec.type === 'paths') return [text].flat().flatMap(splitList);
   const last = typeof text === 'string' ? text : text.at(-1);
+  if (spec.type === 'count' && last !== undefined && /^\d+$/.test(last)) return Number(last);
   return spec.type === 'boolean' && (last === 'true' || last === 'false') ? last === 'true' : last;
 }
 
@@ -75,6 +80,17 @@ function parseWord(words: readonly string[], raw: unknown, complain: Complain): 
   return undefined;
 }
 
+function parseCount({ range = [0, Number.MAX_SAFE_INTEGER] }: KeySpec, raw: unknown, complain: Complain): unknown {
+  const [least, greatest] = range;
+  if (Number.isSafeInteger(raw) && (raw as number) >= least && (raw as number) <= greatest) return raw;
+  return complain(`expected a whole number from ${least} to ${greatest}, found ${describe(raw)}`);
+}
+
+function parseFile(raw: unknown, complain: Complain): unknown {
+  if (!isText(raw, 'a path', complain)) return undefined;
+  return raw.includes('\0') ? complain('a path cannot hold a NUL character') : raw;
+}
+
 function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: number): string | undefined {
   if (!isText(raw, 'a glob', complain, item)) return undefined;
   const fault = spec.type === 'paths' ? pathGlobFault(raw) : nameGlobFault(raw);
@@ -86,7 +102,8 @@ function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: numbe
 function parseGlobs(spec: KeySpec, raw: unknown, complain: Complain): readonly string[] | undefined {
   if (!Array.isArray(raw) && !isText(raw, 'a glob or a list of globs', complain)) return undefined;
   const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  if (items.length === 0 && spec.default?.length !== 0) complain('expected at least one glob, found an empty list');
+  const mayBeEmpty = Array.isArray(spec.default) && spec.default.length === 0;
+  if (items.length === 0 && !mayBeEmpty) complain('expected at least one glob, found an empty list');
   const globs = items.map((each, i) => parseGlob(spec, each, complain, Array.isArray(raw) ? i : undefined));
   return globs.includes(undefined) ? undefined : (globs as string[]);
 }

@@ -3,6 +3,7 @@ import express from 'express';
 import { chooseFormat, type Format } from '../exporters/negotiate.ts';
 import { CONTENT_TYPES } from '../exporters/prometheus.ts';
 import type { SourceStatus } from '../sources/source.ts';
+import { failPlainly } from './fail-plainly.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsAppOptions {
@@ -29,6 +30,7 @@ export function createMetricsApp({ metrics, statuses }: MetricsAppOptions): expr
     // A Buffer: for a string express would write the parameters of the type in an order of its own.
     response.set('Content-Type', CONTENT_TYPES[format]).vary('Accept').send(Buffer.from(body));
   });
+  // Liveness: it answers while the event loop turns, and looks at nothing that could be slow.
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok', version: VERSION });
   });
@@ -39,5 +41,6 @@ export function createMetricsApp({ metrics, statuses }: MetricsAppOptions): expr
   app.get('/', (_request, response) => {
     response.type('text').send('tailfin: /metrics /healthz /readyz\n');
   });
+  app.use(failPlainly);
   return app;
 }

@@ -2,6 +2,8 @@
  * `tailfin run`: puts the sidecar together, consumers before producers, and takes it apart in the opposite order. The one place
  * where the live pipeline meets the wall clock.
  */
+
+import { createCells } from '../core/measures/cells.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
@@ -9,10 +11,12 @@ import { SOURCES } from '../sources/index.ts';
 import type { LineSink, Source } from '../sources/source.ts';
 import type { Config } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
+import { createEvidence } from './evidence.ts';
 import { EXIT, reasonOf } from './exit.ts';
 import { type RunningServer, startListener } from './listener.ts';
 import { createLocalApp, type LocalPart } from './local-app.ts';
 import type { Logger } from './log.ts';
+import { createLogLimit } from './log-limit.ts';
 import { holdYoungGeneration } from './memory.ts';
 import { createMetricsApp } from './metrics-app.ts';
 import { VERSION } from './version.ts';
@@ -60,7 +64,7 @@ async function startLocal(
 ): Promise<RunningServer | undefined> {
   if (parts.length === 0) return undefined;
   try {
-    const server = await startListener(config.localListen, createLocalApp(parts));
+    const server = await startListener(config.localListen, createLocalApp(parts, config.localListen.host));
     log('info', `for this pod alone: http://${server.address}/`);
     return server;
   } catch (error) {
@@ -72,8 +76,12 @@ async function startLocal(
 
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start. */
 export async function run({ config, log, signal, now = Date.now }: RunOptions): Promise<number> {
-  const pipeline = createPipeline({ policy: toPolicy(config), home: config.host || FILES });
-  const { cells } = pipeline;
+  const cells = createCells();
+  const faults = createLogLimit(log);
+  const evidence = createEvidence({ config, cells, log, stdout: process.stdout });
+  const pipeline = createPipeline({
+    ...{ policy: toPolicy(config), home: config.host || FILES, cells, onFact: evidence.onFact },
+  });
   cells.set('build_info', 1, [VERSION, process.version]);
   // At 0 from the start: an alert on their increase must see the first one.
   cells.touch('source_faults', [FILES]);
@@ -85,9 +93,9 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     globs: config.events,
     from: config.from,
     maxLineBytes: LIMITS.maxLineBytes,
-    log(level, message) {
+    log(level, message, kind) {
       if (level === 'warn') cells.add('source_faults', 1, [FILES]);
-      log(level, message);
+      faults.say(kind, level, message);
     },
     now,
   });
@@ -101,14 +109,15 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  const local = await startLocal(config, [], log);
+  const local = await startLocal(config, [evidence.part], log);
   const sink = createSink(pipeline, now);
   try {
     await source.run(sink, signal);
     log('info', 'stopping: reading what is left');
     await source.drain(sink, DRAIN_MS);
   } finally {
-    await Promise.all([server.close(), local?.close()]);
+    await Promise.all([server.close(), local?.close(), evidence.close()]);
+    faults.close();
   }
   log('info', 'stopped', { lag_bytes: source.status().lagBytes });
   return EXIT.ok;

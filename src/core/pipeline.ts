@@ -29,7 +29,10 @@ export interface PipelineOptions {
   readonly home?: string;
   /** Time follows the newest event by itself (a replay) instead of `tick` alone (live: time is the sources' watermark). */
   readonly ownClock?: boolean;
-  /** Called with every fact, after it was measured. */
+  /**
+   * Called with every fact, after it was measured. Whoever asks an operation fact for its `operation` does so now: it is built from
+   * what goes when this returns, and only for who asks.
+   */
   readonly onFact?: ((fact: Fact) => void) | undefined;
 }
 
@@ -76,10 +79,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
 
   const state = (fact: Fact): void => {
     measure(fact);
-    if (onFact === undefined) return;
-    // Built now, for a listener that keeps the fact.
-    if (fact.is === 'operation') void fact.operation;
-    onFact(fact);
+    onFact?.(fact);
   };
   const onFacts = (fact: Fact): void => {
     state(fact);

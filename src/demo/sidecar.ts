@@ -34,7 +34,15 @@ export interface Sidecar {
 }
 
 export async function startSidecar(processes: Processes, dist: string, folder: string): Promise<Sidecar> {
-  const args = ['run', '--events', join(folder, '*.ndjson'), '--metrics-listen', '127.0.0.1:0'];
+  const args = [
+    'run',
+    '--events',
+    join(folder, '*.ndjson'),
+    '--metrics-listen',
+    '127.0.0.1:0',
+    '--local-listen',
+    '127.0.0.1:0',
+  ];
   const child = processes.startLeashed('the sidecar', join(dist, 'main.js'), args, plainEnvironment());
   const metricsUrl = await child.says((said) => /metrics on (http:\S+\/metrics)/.exec(String(said))?.[1]);
   const scrape = async (): Promise<Sample[]> => {

@@ -1,4 +1,4 @@
-/** Facts as JSON records, one per line (design section 9). The same records the evidence log will redact and keep. */
+/** Facts as JSON records, one per line (design section 9): all that `replay --format json` prints, and the start of evidence.ts. */
 import type { Fact, FindingFact, VerdictFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
 

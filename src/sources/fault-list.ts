@@ -2,7 +2,15 @@
  * What cannot be read and why: one line for each path, logged when it changes, with a back-off for the next attempt. A fault is
  * never final: whoever reads tries again for ever. It must not decide what is a fault.
  */
-export type Log = (level: 'info' | 'warn', message: string) => void;
+export type Log = (level: 'info' | 'warn', message: string, kind: SourceMessage) => void;
+
+/** What a source has to say, as closed words: whoever writes it down limits each kind by itself. */
+export type SourceMessage =
+  | 'source_waiting'
+  | 'file_unreadable'
+  | 'file_readable_again'
+  | 'file_rewritten'
+  | 'file_lost_unread';
 
 const MAX_DELAY_MS = 5000;
 
@@ -26,12 +34,12 @@ export function createFaultList(log: Log, minDelayMs: number): FaultList {
       const message = `cannot read ${path}: ${reason}`;
       const known = faults.get(path);
       const isNew = known?.message !== message;
-      if (isNew) log('warn', message);
+      if (isNew) log('warn', message, 'file_unreadable');
       const delayMs = isNew ? minDelayMs : Math.min(MAX_DELAY_MS, 2 * known.delayMs);
       faults.set(path, { message, delayMs, dueAt: performance.now() + delayMs });
     },
     clear(path) {
-      if (faults.delete(path)) log('info', `can read ${path} again`);
+      if (faults.delete(path)) log('info', `can read ${path} again`, 'file_readable_again');
     },
     isDue: (path) => (faults.get(path)?.dueAt ?? 0) <= performance.now(),
     retain(isWanted) {

@@ -63,7 +63,8 @@ export function createFileSet(options: FileSetOptions): FileSet {
   }
 
   function giveUp(file: TailedFile, sink: LineSink): void {
-    if (file.unreadBytes > 0) log('warn', `${file.path} went away with ${file.unreadBytes} bytes unread`);
+    if (file.unreadBytes > 0)
+      log('warn', `${file.path} went away with ${file.unreadBytes} bytes unread`, 'file_lost_unread');
     const position = file.position();
     if (position && !file.isDeleted) absent.keep(position);
     file.discard(sink);

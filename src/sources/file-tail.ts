@@ -81,7 +81,7 @@ export function createFileTail(options: FileTailOptions): FileTail {
     const missing = [...listing.errors].filter(([, error]) => error.code === 'ENOENT').map(([folder]) => folder);
     const reason = missing.length > 0 ? `${missing.join(', ')} does not exist` : `nothing matches ${globs.join(', ')}`;
     const waiting = files.count() === 0 ? reason : '';
-    if (waiting !== '' && waiting !== waitingFor) log('info', `${name} is waiting: ${waiting} yet`);
+    if (waiting !== '' && waiting !== waitingFor) log('info', `${name} is waiting: ${waiting} yet`, 'source_waiting');
     waitingFor = waiting;
   }
 

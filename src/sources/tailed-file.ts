@@ -106,7 +106,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
   }
 
   function restart(sink: LineSink): number {
-    log('info', `${file.path} was truncated or rewritten: reading it from its start`);
+    log('info', `${file.path} was truncated or rewritten: reading it from its start`, 'file_rewritten');
     splitter.discard(receiverFor(sink));
     splitter = splitterAt(0, 1);
     offset = replayTo = 0;

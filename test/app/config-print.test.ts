@@ -18,6 +18,11 @@ host: "" # default
 metrics_listen: "[::]:1" # flag --metrics-listen
 local_listen: 127.0.0.1:19641 # default
 log_level: info # default
+evidence:
+  file: "" # default
+  file_bytes: 16777216 # default
+  old_files: 4 # default
+  max_per_second: 50 # default
 policy:
   cut_mid: ambiguous # default
 servers:

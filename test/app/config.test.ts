@@ -13,6 +13,10 @@ const DEFAULTS = {
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
   logLevel: 'info',
+  evidenceFile: '',
+  evidenceFileBytes: 16_777_216,
+  evidenceOldFiles: 4,
+  evidenceMaxPerSecond: 50,
   policyCutMid: 'ambiguous',
   servers: [],
 };
@@ -91,6 +95,10 @@ test('defaults < file < environment < flags, key by key', () => {
     metrics_listen: 'default',
     local_listen: 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
+    'evidence.file': 'default',
+    'evidence.file_bytes': 'default',
+    'evidence.old_files': 'default',
+    'evidence.max_per_second': 'default',
     'policy.cut_mid': `file ${file}:4`,
   });
 });
@@ -103,6 +111,10 @@ test('every variable and flag sets its key', () => {
     metricsListen: '[::1]:0',
     localListen: '127.0.0.2:1',
     logLevel: 'debug',
+    evidenceFile: '/var/log/e.ndjson',
+    evidenceFileBytes: '1000000',
+    evidenceOldFiles: '0',
+    evidenceMaxPerSecond: '7',
     policyCutMid: 'abandoned',
   } satisfies Record<keyof typeof KEYS, string>;
   const expected = {
@@ -110,6 +122,9 @@ test('every variable and flag sets its key', () => {
     events: ['/a/{b,c}.ndjson', '/d/*'],
     metricsListen: { host: '::1', port: 0 },
     localListen: { host: '127.0.0.2', port: 1 },
+    evidenceFileBytes: 1_000_000,
+    evidenceOldFiles: 0,
+    evidenceMaxPerSecond: 7,
     servers: [],
   };
   const env = Object.fromEntries(

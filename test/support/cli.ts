@@ -185,7 +185,7 @@ export interface Sidecar extends Running {
 /** `tailfin run` on a free port of the loopback, stopped after the test. */
 export async function startSidecar(t: TestContext, events: string, options: RunOptions = {}): Promise<Sidecar> {
   await ensureBuilt();
-  const args = [MAIN, 'run', '--events', events, '--metrics-listen', '127.0.0.1:0'];
+  const args = [MAIN, 'run', '--events', events, '--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
   const running = start(process.execPath, args, { timeoutMs: 300_000, ...options });
   t.after(() => {
     running.child.kill('SIGKILL');

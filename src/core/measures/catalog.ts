@@ -45,8 +45,12 @@ const of = ['of', ['arguments', 'result', 'message']] as const;
 const size = ['size_class', SIZE_CLASSES] as const;
 const outcome = ['outcome', OUTCOMES] as const;
 const source = ['source', NAME] as const;
+/** A series that is not there yet looks like one that never will be: HELP says when and why (docs/decisions/0005). */
 const LATE =
-  'Counted when nothing can change it any more: 30 s after delivery, 600 s after a failure (late settle and parse lines, retries).';
+  'Appears late: counted when nothing can change it any more, 30 s after a delivery, 600 s after a failure (retries for 120 s, then late settle and parse lines).';
+
+const LATE_TREND =
+  'A failure of unknown length appears late, when its operation is over: a retry may tell the length, up to 600 s later.';
 
 /** OTel semantic conventions, mcp.client.operation.duration. */
 const DURATION_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
@@ -57,7 +61,7 @@ export const CATALOG = {
     name: 'tailfin_stream_closes_total',
     kind: 'counter',
     unit: 'exchanges',
-    help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A suspended stream is counted when it is resolved (up to 60 s later).',
+    help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A stream that a resume may still complete appears late, when it is resolved or 60 s have passed.',
     labels: [server, version, ['stream', STREAMS], outcome, ['regime', REGIMES], ['cause', CAUSES], ['cut', CUTS]],
     exemplars: { label: 'outcome', except: ['clean'] },
     board: 'streams',
@@ -134,7 +138,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_samples_total',
     kind: 'counter',
     unit: 'samples',
-    help: `Parse attempts of known full length: with the two sums beside it they give Pearson's r between log2(length) and failure, across pods. ${LATE}`,
+    help: `Parse attempts of known full length: with the two sums beside it they give Pearson's r between log2(length) and failure, across pods. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -142,7 +146,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_log2_bytes_total',
     kind: 'counter',
     unit: 'none',
-    help: 'Sum of log2(full length in bytes) over the samples.',
+    help: `Sum of log2(full length in bytes) over the samples. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -150,7 +154,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_log2_bytes_squared_total',
     kind: 'counter',
     unit: 'none',
-    help: 'Sum of log2(full length in bytes) squared over the samples.',
+    help: `Sum of log2(full length in bytes) squared over the samples. ${LATE_TREND}`,
     labels: [server, of, ['result', ['ok', 'failed']]],
     board: 'parsing',
   },
@@ -158,7 +162,7 @@ export const CATALOG = {
     name: 'tailfin_length_trend_unknown_total',
     kind: 'counter',
     unit: 'samples',
-    help: `Parse failures whose full length never became known: they are no samples of the trend. ${LATE}`,
+    help: `Parse failures whose full length never became known: they are no samples of the trend. ${LATE_TREND}`,
     labels: [server, of],
     board: 'parsing',
   },
@@ -174,7 +178,7 @@ export const CATALOG = {
     name: 'tailfin_findings_total',
     kind: 'counter',
     unit: 'events',
-    help: 'Findings by rule (docs/findings).',
+    help: 'Findings by rule (docs/findings.md). Those about one exchange appear at its close; those about an operation appear late, with it: 30 s after a delivery, 600 s after a failure.',
     labels: [server, ['rule', RULES]],
     exemplars: 'all',
     board: 'protocol',
@@ -207,7 +211,7 @@ export const CATALOG = {
     name: 'tailfin_exchanges_expired_total',
     kind: 'counter',
     unit: 'exchanges',
-    help: 'Exchanges that never closed: no verdict. ttl: 15 min (listen and standalone 24 h); writer_gone: their writer started afresh.',
+    help: 'Exchanges that never closed: no verdict. Appears late, since an end may still come: ttl after 15 min without a line (listen and standalone 24 h); writer_gone: their writer started afresh.',
     labels: [server, ['reason', ['ttl', 'writer_gone']]],
     board: 'tailfin',
   },
@@ -348,6 +352,22 @@ export const CATALOG = {
     unit: 'events',
     help: 'Samples whose label value became _other because its budget is spent.',
     labels: [['label', ['server', 'endpoint', 'series']]],
+    board: 'tailfin',
+  },
+  evidence_records: {
+    name: 'tailfin_evidence_records_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Evidence records made: kept for /api/evidence (the last 500) and handed to evidence.file where it is set.',
+    labels: [['record', ['verdict', 'operation', 'finding']]],
+    board: 'tailfin',
+  },
+  evidence_suppressed: {
+    name: 'tailfin_evidence_suppressed_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Evidence that was left out. rate_limit: never made; slow_reader, write_failed: made and in /api/evidence, but not in the output.',
+    labels: [['reason', ['rate_limit', 'slow_reader', 'write_failed']]],
     board: 'tailfin',
   },
   build_info: {

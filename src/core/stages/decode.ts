@@ -15,7 +15,7 @@ import {
   MAX_TEXT_CHARS,
   MAX_WORD_CHARS,
 } from '../model/fields.ts';
-import { intern } from '../model/intern.ts';
+import { intern, internalized } from '../model/intern.ts';
 import { recordFrom, SLOTS } from '../model/record.ts';
 
 /** UTF-8 length without an encoder (the core has no Buffer); a lone surrogate counts as the 3 bytes of U+FFFD. */
@@ -192,7 +192,8 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
     else if (field.kind === 'enum' && !field.words.includes(value as string)) values[field.slot] = undefined;
     else if (typeof value === 'string') {
       // Names that servers choose may be longer than anybody needs; the line is none the worse for it.
-      const text = value.length > field.maxChars ? value.slice(0, field.maxChars) : value;
+      // A cut text would keep the whole one alive, up to 1 MiB of it, for as long as somebody holds it.
+      const text = value.length > field.maxChars ? internalized(value.slice(0, field.maxChars)) : value;
       values[field.slot] = field.shared ? intern(text) : text;
     }
   }

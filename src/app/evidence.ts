@@ -1,0 +1,118 @@
+/**
+ * Evidence in `run`: every fact is looked at, what there is to show is made into a record within the allowed rate, kept for
+ * `/api/evidence`, and handed to the configured output. It must not hold up the pipeline, whatever becomes of the output; what is left
+ * out is counted. (docs/decisions/0009-evidence.md)
+ */
+import type { Cells } from '../core/measures/cells.ts';
+import type { Fact } from '../core/model/facts.ts';
+import { createEvidenceBuilder, EVIDENCE_RECORDS } from '../exporters/evidence.ts';
+import { type BoundedWriter, createBoundedWriter } from './bounded-writer.ts';
+import type { Config } from './config-keys.ts';
+import { createEvidenceApi } from './evidence-api.ts';
+import { createEvidenceRing } from './evidence-ring.ts';
+import { reasonOf } from './exit.ts';
+import type { LocalPart } from './local-app.ts';
+import type { Logger } from './log.ts';
+import { createRotatedFile } from './rotated-file.ts';
+import { createTokenBucket } from './token-bucket.ts';
+
+const KEPT = 500;
+const CLOSE_MS = 1000;
+const REASONS = ['rate_limit', 'slow_reader', 'write_failed'] as const;
+type Reason = (typeof REASONS)[number];
+
+export interface EvidenceOptions {
+  readonly config: Pick<Config, 'evidenceFile' | 'evidenceFileBytes' | 'evidenceOldFiles' | 'evidenceMaxPerSecond'>;
+  readonly cells: Cells;
+  readonly log: Logger;
+  readonly stdout: NodeJS.WriteStream;
+  /** Milliseconds that never go back. */
+  readonly elapsed?: () => number;
+}
+
+export interface Evidence {
+  onFact(fact: Fact): void;
+  readonly part: LocalPart;
+  /** Writes what is held, for at most a second. */
+  close(): Promise<void>;
+}
+
+interface Output {
+  write(line: string): void;
+  close(): Promise<void>;
+}
+type Drop = (lines: number, reason: Reason) => void;
+
+function fileOutput(config: EvidenceOptions['config'], drop: Drop, log: Logger): Output {
+  const path = config.evidenceFile;
+  const file = createRotatedFile({
+    path,
+    maxBytes: config.evidenceFileBytes,
+    oldFiles: config.evidenceOldFiles,
+    onDropped: drop,
+    onFault(reason) {
+      if (reason === null) log('info', `can write evidence to ${path} again`, { kind: 'evidence_output' });
+      else
+        log('warn', `cannot write evidence to ${path}: ${reason}; records are dropped and counted until it works`, {
+          kind: 'evidence_output',
+        });
+    },
+  });
+  return { write: file.write, close: () => file.close(CLOSE_MS) };
+}
+
+function stdoutOutput(stdout: BoundedWriter, drop: Drop, log: Logger): Output {
+  let isLost = false;
+  return {
+    write(line) {
+      const reason = stdout.write(line);
+      if (reason === null) return;
+      drop(1, reason);
+      if (reason !== 'write_failed' || isLost) return;
+      isLost = true;
+      const why = reasonOf(stdout.failure() ?? 'closed');
+      log('warn', `cannot write evidence to stdout: ${why}; records are dropped and counted until a restart`, {
+        kind: 'evidence_output',
+      });
+    },
+    // A pipe that is read is empty by now; one that is not must not hold up the stop.
+    close: async () => {},
+  };
+}
+
+export function createEvidence(options: EvidenceOptions): Evidence {
+  const { config, cells, log, stdout, elapsed = () => performance.now() } = options;
+  const ring = createEvidenceRing(KEPT);
+  const bucket = createTokenBucket(config.evidenceMaxPerSecond, elapsed);
+  const builder = createEvidenceBuilder();
+  let suppressed = 0;
+  for (const record of EVIDENCE_RECORDS) cells.touch('evidence_records', [record]);
+  for (const reason of REASONS) cells.touch('evidence_suppressed', [reason]);
+  const drop: Drop = (lines, reason) => cells.add('evidence_suppressed', lines, [reason]);
+
+  const output: Output | undefined =
+    config.evidenceFile === ''
+      ? undefined
+      : config.evidenceFile === '-'
+        ? stdoutOutput(createBoundedWriter(stdout), drop, log)
+        : fileOutput(config, drop, log);
+
+  return {
+    onFact(fact) {
+      const subject = builder.subjectOf(fact);
+      if (subject === null) return;
+      if (!bucket.take(`${subject.record} ${subject.word}`)) {
+        suppressed++;
+        drop(1, 'rate_limit');
+        return;
+      }
+      const record = builder.build(fact);
+      const line = JSON.stringify(record);
+      ring.add(record, line);
+      cells.add('evidence_records', 1, [subject.record]);
+      output?.write(`${line}\n`);
+    },
+    part: createEvidenceApi(ring, KEPT, () => suppressed),
+    close: async () => output?.close(),
+  };
+}
