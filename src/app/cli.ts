@@ -101,6 +101,27 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       }),
     );
 
+  addConfigOptions(program.command('explain'), ['host', 'policyCutMid'])
+    .description('the story of one operation: its lines, the rule that decided, what would have changed the verdict')
+    .argument('<file...>', 'NDJSON event files, merged by time; - is stdin')
+    .option('-x, --exchange <id>', 'the operation that this exchange belongs to, or the exchange itself')
+    .option('-o, --operation <key>', 'by the key that `replay --format json` prints; default: the worst operation')
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin explain events.ndjson                  # the worst operation, and others to choose from',
+        'tailfin explain events.ndjson --exchange a2',
+        'tailfin explain *.ndjson --operation h:aa --config tailfin.yaml',
+      ),
+    )
+    .action(
+      action(async (output, files, options) => {
+        const { explainCommand } = await import('./command-explain.ts');
+        const { exchange, operation } = options as Record<string, string | undefined>;
+        return explainCommand({ files, exchange, operation, config: await load(options) }, output);
+      }),
+    );
+
   program
     .command('demo')
     .description('real MCP clients and servers with faults between them: what the error rate says, what it hides')

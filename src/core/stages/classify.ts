@@ -166,6 +166,9 @@ export function decide(facts: StreamFacts): Decision | 'suspended' {
   throw new Error('the last row of the verdict table always matches');
 }
 
+/** The condition that decided, in words. */
+export const ruleOf = (facts: StreamFacts): string => VERDICT_TABLE.find((row) => row.when(facts))?.says ?? '';
+
 /** Row 6 when no resume brought the terminal message in time. */
 export function decideUnresumed(facts: StreamFacts): Decision {
   if (facts.how === 'error') return { outcome: 'abandoned', cause: 'transport_error', row: 6 };

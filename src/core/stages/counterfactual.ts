@@ -11,7 +11,7 @@ interface Situation {
   readonly resumed: boolean;
 }
 interface Change {
-  /** Ends the sentence "it would be different, had ...". */
+  /** Ends the sentence "it would be another verdict, had ...". */
   readonly says: string;
   /** null: it was so already, or cannot be. */
   readonly to: (x: StreamFacts, resumed: boolean) => Situation | null;
@@ -23,7 +23,7 @@ const set =
 const provesItself = (x: StreamFacts): boolean => x.media === 'json' || x.selfDelimiting;
 
 export const CHANGES = {
-  answer: { says: 'the answer arrived: a result or an error with the id of the request', to: set({ terminal: true }) },
+  answer: { says: 'the answer arrived (a result or an error with the id of the request)', to: set({ terminal: true }) },
   no_answer: { says: 'the answer not arrived, or carried another id', to: set({ terminal: false }) },
   never_sent: {
     says: 'nothing of the request been sent',
@@ -67,7 +67,7 @@ export const CHANGES = {
   },
   not_mandated: { says: 'the contract not made the terminal message mandatory', to: set({ mandated: false }) },
   cut_mid_abandoned: {
-    says: 'policy.cut_mid been `abandoned`: the bytes stop inside an event',
+    says: 'policy.cut_mid been `abandoned` (the bytes stop inside an event)',
     to: (x, resumed) => (x.cut === 'mid' ? set({ cutMid: 'abandoned' })(x, resumed) : null),
   },
   cut_mid_ambiguous: {
