@@ -1,5 +1,6 @@
 /** Commands and options (design section 9). The work is in the command modules; heavy ones are loaded when they are called. */
 import { Command, CommanderError, Option } from 'commander';
+import { plain } from '../exporters/plain.ts';
 import { CHECK_FORMATS, type CheckFormat } from './check-formats.ts';
 import { FORMATS } from './command-replay.ts';
 import { type Config, KEYS, type KeySpec } from './config-keys.ts';
@@ -16,6 +17,10 @@ type Action = (output: Output, args: readonly string[], options: Options) => Pro
 
 const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const warn = (warning: string): void => {
+  process.stderr.write(`tailfin: warning: ${plain(warning)}\n`);
+};
 
 async function load(options: Options, file = options.config as string | undefined): Promise<Config> {
   const input = { file, env: process.env, flags: options };
@@ -97,7 +102,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
         const { checkCommand } = await import('./command-check.ts');
         const failOn = (options.failOn ?? []) as readonly string[];
         const format = options.format as CheckFormat;
-        return checkCommand({ files, failOn, format, config: await load(options) }, output);
+        return checkCommand({ files, failOn, format, config: await load(options), warn }, output);
       }),
     );
 
@@ -118,7 +123,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       action(async (output, files, options) => {
         const { explainCommand } = await import('./command-explain.ts');
         const { exchange, operation } = options as Record<string, string | undefined>;
-        return explainCommand({ files, exchange, operation, config: await load(options) }, output);
+        return explainCommand({ files, exchange, operation, config: await load(options), warn }, output);
       }),
     );
 

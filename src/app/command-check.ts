@@ -27,9 +27,11 @@ export interface CheckOptions {
   readonly failOn: readonly string[];
   readonly format: CheckFormat;
   readonly config: Config;
+  readonly warn: (warning: string) => void;
 }
 
-export async function checkCommand({ files, failOn, format, config }: CheckOptions, output: Output): Promise<number> {
+export async function checkCommand(options: CheckOptions, output: Output): Promise<number> {
+  const { files, failOn, format, config, warn } = options;
   const list = createFindingList(rulesOf(failOn, DETECTORS));
   const tallies: FileTally[] = [];
   const pipeline = await replay({
@@ -44,7 +46,7 @@ export async function checkCommand({ files, failOn, format, config }: CheckOptio
   });
   pipeline.refresh();
   const warnings = warningsOf(pipeline.cells, tallies);
-  for (const warning of warnings) process.stderr.write(`tailfin: warning: ${plain(warning)}\n`);
+  for (const warning of warnings) warn(warning);
   const events = totalOf(pipeline.cells, 'events');
   if (events === 0) throw new RuntimeFailure(`nothing was checked: no event in ${plain(files.join(', '))}`);
   const result: CheckResult = { rules: list.rules, others: list.others, events, warnings };

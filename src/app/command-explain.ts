@@ -1,7 +1,8 @@
 /** `tailfin explain`: finds what is meant in a first reading, gathers it in a second one, and prints its story. */
 
-import type { WireEvent } from '../core/model/event.ts';
 import type { Fact } from '../core/model/facts.ts';
+import type { Policy } from '../core/model/policy.ts';
+import type { Pipeline } from '../core/pipeline.ts';
 import { renderCandidates, renderExplanation } from '../exporters/explain.ts';
 import { plain, plural } from '../exporters/plain.ts';
 import type { Config } from './config-keys.ts';
@@ -14,13 +15,19 @@ import { createSuggestions } from './explain-suggest.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
 import { totalOf, warningsOf } from './read-report.ts';
-import { type FileTally, replay } from './replay.ts';
+import { type FileTally, type ReplayOptions, replay } from './replay.ts';
 import { spool } from './spool.ts';
+
+const RULER = '-'.repeat(80);
 
 export interface ExplainOptions extends Selector {
   readonly files: readonly string[];
   readonly config: Config;
+  readonly warn: (warning: string) => void;
 }
+
+/** One reading of all files. */
+type Read = (onFact: (fact: Fact) => void, more?: Pick<ReplayOptions, 'onEvent' | 'tallies'>) => Promise<Pipeline>;
 
 export async function explainCommand(options: ExplainOptions, output: Output): Promise<number> {
   const { files, exchange, operation, config } = options;
@@ -28,73 +35,70 @@ export async function explainCommand(options: ExplainOptions, output: Output): P
     throw new ConfigError(['--exchange and --operation: give one of them']);
   const input = await spool(files);
   const policy = toPolicy(config);
-  const host = config.host || 'files';
-  const read = (onFact: (fact: Fact) => void, onEvent?: (event: WireEvent) => void, tallies?: FileTally[]) =>
+  const read: Read = (onFact, more) =>
     replay({
-      files,
-      copies: input.copies,
-      host,
-      policy,
-      onFact,
-      onEvent,
-      tallies,
-      progress: createProgress(process.stderr),
+      ...{ files, copies: input.copies, host: config.host || 'files', policy },
+      ...{ onFact, ...more, progress: createProgress(process.stderr) },
     });
   try {
-    const finder = createFinder(options);
-    const tallies: FileTally[] = [];
-    const { cells, refresh } = await read(finder.add, undefined, tallies);
-    refresh();
-    for (const warning of warningsOf(cells, tallies)) process.stderr.write(`tailfin: warning: ${plain(warning)}\n`);
-    if (totalOf(cells, 'events') === 0)
-      throw new RuntimeFailure(`nothing to explain: no event in ${plain(files.join(', '))}`);
-    const found = finder.found();
+    const found = await find(options, read);
     if (found.targets.length === 0) {
-      if (exchange === undefined && operation === undefined) {
-        output.write(nothingBad(found) + renderCandidates(titleOf(options), found.others, found.moreOthers));
-        return EXIT.ok;
-      }
-      const sort = exchange === undefined ? 'operation' : 'exchange';
-      const near = createSuggestions(exchange ?? (operation as string), sort);
-      await read(near.add);
-      throw new ConfigError([notFound(sort, exchange ?? (operation as string), found.otherSort, near.list())]);
-    }
-    const collectors = found.targets.map((target) => createCollector(target, policy));
-    await read(
-      (fact) => {
-        for (const { onFact } of collectors) onFact(fact);
-      },
-      (event) => {
-        for (const { onEvent } of collectors) onEvent(event);
-      },
-    );
-    output.write(introduction(found, options));
-    output.write(
-      collectors.map((collector) => renderExplanation(collector.explanation())).join(`\n${'-'.repeat(80)}\n\n`),
-    );
-    output.write(renderCandidates(titleOf(options), found.others, found.moreOthers));
+      if (exchange !== undefined) throw await unknown('exchange', exchange, found, read);
+      if (operation !== undefined) throw await unknown('operation', operation, found, read);
+      output.write(nothingBad(found));
+    } else output.write(await tell(found, options, policy, read));
     return EXIT.ok;
   } finally {
     input.remove();
   }
 }
 
-function nothingBad({ operations }: Found): string {
+async function find(options: ExplainOptions, read: Read): Promise<Found> {
+  const finder = createFinder(options);
+  const tallies: FileTally[] = [];
+  const { cells, refresh } = await read(finder.add, { tallies });
+  refresh();
+  for (const warning of warningsOf(cells, tallies)) options.warn(warning);
+  if (totalOf(cells, 'events') === 0)
+    throw new RuntimeFailure(`nothing to explain: no event in ${plain(options.files.join(', '))}`);
+  return finder.found();
+}
+
+async function tell(found: Found, selector: Selector, policy: Policy, read: Read): Promise<string> {
+  const collectors = found.targets.map((target) => createCollector(target, policy));
+  await read(
+    (fact) => {
+      for (const { onFact } of collectors) onFact(fact);
+    },
+    {
+      onEvent(event) {
+        for (const { onEvent } of collectors) onEvent(event);
+      },
+    },
+  );
+  const stories = collectors.map((collector) => renderExplanation(collector.explanation()));
+  const title = selector.operation === undefined ? 'Others that failed or were retried' : 'Others with this key';
+  return `${introduction(found, selector)}${stories.join(`\n${RULER}\n\n`)}${renderCandidates(title, found.others, found.moreOthers)}`;
+}
+
+/** A selector that selects nothing is a mistake of the command line, like a misspelt rule. */
+async function unknown(sort: 'exchange' | 'operation', word: string, { otherSort }: Found, read: Read): Promise<Error> {
+  const near = createSuggestions(word, sort);
+  await read(near.add);
+  const [is, use] = sort === 'exchange' ? ['the key of an operation', '--operation'] : ['an exchange', '--exchange'];
+  const names = near.list();
+  const hint = otherSort ? `; it is ${is}: use ${use}` : names.length > 0 ? `; did you mean ${names.join(', ')}?` : '';
+  return new ConfigError([plain(`--${sort}: no ${sort} ${JSON.stringify(word)} in this input${hint}`)]);
+}
+
+function nothingBad({ operations, others, moreOthers }: Found): string {
   const what =
     operations === 0
       ? 'no operation in this input'
       : `${plural(operations, 'operation')}, and none failed or was retried`;
-  return `Nothing to explain: ${what}.\nName an exchange to see its story: --exchange ID (ids: tailfin replay --format json FILE).\n`;
-}
-
-function notFound(sort: 'exchange' | 'operation', word: string, otherSort: boolean, near: readonly string[]): string {
-  const option = sort === 'exchange' ? '--operation' : '--exchange';
-  const hint = otherSort
-    ? `; it is ${sort === 'exchange' ? 'the key of an operation' : 'an exchange'}: use ${option}`
-    : near.length > 0
-      ? `; did you mean ${near.join(', ')}?`
-      : '';
-  return plain(`--${sort}: no ${sort} ${JSON.stringify(word)} in this input${hint}`);
+  return `Nothing to explain: ${what}.
+Name an exchange to see its story: --exchange ID (ids: tailfin replay --format json FILE).
+${renderCandidates('Streams that failed', others, moreOthers)}`;
 }
 
 /** Says what was chosen where that was not the operator's own word. */
@@ -109,6 +113,3 @@ function introduction(
     return more === 0 ? '' : `${plural(more + 1, 'operation')} with this key: the worst one is told.\n\n`;
   return `The worst of ${plural(operations, 'operation')}.\n\n`;
 }
-
-const titleOf = ({ operation }: Selector): string =>
-  operation === undefined ? 'Others that failed or were retried' : 'Others with this key';

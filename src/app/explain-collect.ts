@@ -3,7 +3,7 @@
  * are delivered. Bounded per exchange; what a line means for the verdict is not decided here.
  */
 import type { WireEvent } from '../core/model/event.ts';
-import { type Exchange, serverLabel } from '../core/model/exchange.ts';
+import { type Exchange, kindOf, serverLabel } from '../core/model/exchange.ts';
 import type { Fact, VerdictFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
 import type { Policy } from '../core/model/policy.ts';
@@ -91,7 +91,7 @@ export function createCollector(target: Target, policy: Policy): Collector {
               ? judgedEnd(fact, policy)
               : {
                   ...endOf(exchange),
-                  kind: 'none',
+                  kind: kindOf(exchange),
                   verdict: null,
                   rule: null,
                   counterfactuals: [],

@@ -51,6 +51,7 @@ export interface Finder {
 
 const MAX_TARGETS = 3;
 const MAX_OTHERS = 5;
+const MAX_MATCHES = MAX_TARGETS + MAX_OTHERS;
 const MAX_HOSTS = 1000;
 
 const endOf = (ts: number): number => (Number.isNaN(ts) ? Number.POSITIVE_INFINITY : ts);
@@ -71,7 +72,7 @@ const targetOf = ({ operation }: OperationFact): Target => ({
   host: operation.host,
   exchanges: operation.attempts.map(ofAttempt),
 });
-export const candidateOf = (fact: OperationFact, count: number): Candidate => ({
+const candidateOf = (fact: OperationFact, count: number): Candidate => ({
   exchange: (fact.operation.attempts.at(-1) as Attempt).exchange,
   host: fact.operation.host,
   what: whatOf(fact.operation.method, fact.operation.target, fact.operation.server),
@@ -112,9 +113,11 @@ export function createFinder({ exchange, operation }: Selector): Finder {
       operation === undefined ? attempts.some((attempt) => attempt.exchange === exchange) : key === operation;
     if (!isMeant) return;
     matched++;
+    const score = badness(fact);
+    if (matches.length === MAX_MATCHES && score <= badness(matches[MAX_MATCHES - 1] as OperationFact)) return;
     matches.push(copyOperation(fact));
     matches.sort((a, b) => badness(b) - badness(a));
-    if (matches.length > MAX_TARGETS + MAX_OTHERS) matches.pop();
+    matches.length = Math.min(matches.length, MAX_MATCHES);
   };
   const addExchange = (of: Exchange): void => {
     if (operation !== undefined && of.id === operation) otherSort = true;

@@ -37,7 +37,7 @@ export interface ReplayOptions {
 /** @throws RuntimeFailure when a file cannot be read. */
 export async function replay(options: ReplayOptions): Promise<Pipeline> {
   const { files, copies, host, policy, onFact, onEvent, tallies, onChunk, progress } = options;
-  const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact });
+  const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact, onEvent });
   const inputs: Input[] = [];
   const readers: EventReader[] = [];
   const betweenChunks = async (): Promise<void> => {
@@ -54,10 +54,10 @@ export async function replay(options: ReplayOptions): Promise<Pipeline> {
       inputs.push({ reader, tally });
     }
     const [only] = inputs;
-    if (inputs.length === 1 && only !== undefined && onEvent === undefined) {
+    if (inputs.length === 1 && only !== undefined) {
       const receiver = counting(pipeline, only.tally);
       while (await only.reader.read(receiver)) await betweenChunks();
-    } else await merge(inputs, pipeline, betweenChunks, onEvent);
+    } else await merge(inputs, pipeline, betweenChunks);
   } finally {
     for (const reader of readers) reader.close();
     progress?.end();
@@ -97,12 +97,7 @@ interface Queue extends Input {
 }
 
 /** The earliest event of all files first; within a file the order of its lines stays. */
-async function merge(
-  inputs: readonly Input[],
-  pipeline: Pipeline,
-  betweenChunks: () => Promise<void>,
-  onEvent: ReplayOptions['onEvent'],
-): Promise<void> {
+async function merge(inputs: readonly Input[], pipeline: Pipeline, betweenChunks: () => Promise<void>): Promise<void> {
   const queues: Queue[] = [];
   const refill = async (queue: Queue): Promise<boolean> => {
     queue.events = [];
@@ -122,7 +117,6 @@ async function merge(
   while (queues.length > 0) {
     let earliest = queues[0] as Queue;
     for (const queue of queues) if (head(queue).ts < head(earliest).ts) earliest = queue;
-    onEvent?.(head(earliest));
     pipeline.accept(head(earliest));
     earliest.at++;
     if (earliest.at === earliest.events.length && !(await refill(earliest))) queues.splice(queues.indexOf(earliest), 1);

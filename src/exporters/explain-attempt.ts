@@ -9,7 +9,7 @@ import { placeText } from './finding-list.ts';
 import { plain, plural, timeText } from './plain.ts';
 import { CAUSE_TEXT, seconds } from './story.ts';
 
-const WIDTH = 10;
+const WIDTH = 11;
 /** `  name      text`, further lines of it below the first. */
 export const entry = (name: string, lines: readonly string[]): string =>
   lines.map((line, i) => `  ${(i === 0 ? name : '').padEnd(WIDTH)}${line}\n`).join('');
@@ -38,7 +38,7 @@ function timeOf({ openTs, openKnown, closeTs }: Pick<ExchangeEnd, 'openTs' | 'op
 
 const NO_VERDICT: Readonly<Record<string, string>> = {
   resume: 'none of its own: a resume GET is judged with the exchange that it resumes',
-  none: 'none: a notification, a redirect, a refusal (401, 403) or a request without a stream to judge',
+  none: 'none, there is no stream to judge: a notification, a DELETE, a redirect, or a refusal (401, 403; a GET without a stream)',
 };
 
 function verdict(end: ExchangeEnd | null): string {
@@ -54,7 +54,7 @@ function verdict(end: ExchangeEnd | null): string {
   return (
     entry('verdict', [`${outcome}, ${cause}: ${CAUSE_TEXT[cause]}`]) +
     entry('because', [`row ${row} of the verdict table: ${end.rule ?? ''}`, labels.join(', ')]) +
-    entry('or', others)
+    entry('otherwise', others)
   );
 }
 

@@ -3,7 +3,7 @@ import type { Attempt, EdgeFact, NextAction, OperationFact, OperationResult } fr
 import type { Cause } from '../core/model/verdict.ts';
 
 export const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
-  first_try: 'delivered by the first attempt',
+  first_try: 'delivered without a retry',
   masked_rotated: 'delivered by a retry on another endpoint: no error was counted',
   masked: 'delivered by a retry on the same endpoint: no error was counted',
   masked_unknown: 'delivered by a retry, on which endpoint is unknown: no error was counted',
@@ -50,7 +50,7 @@ export const bytes = (n: number): string => {
   return n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1024 / 1024).toFixed(1)} MiB`;
 };
 
-export function evidenceOf(attempt: Attempt): string {
+function evidenceOf(attempt: Attempt): string {
   const { verdict } = attempt;
   const facts = [
     ...(attempt.status === null ? [] : [`status ${attempt.status}`]),
