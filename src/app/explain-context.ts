@@ -67,6 +67,8 @@ export function createContextLines(target: TargetExchange, until: number): Conte
   };
   const noteExchange = (event: WireEvent, exchange: string, of: string): void => {
     const { type, fields, ts } = event;
+    // Most lines are of another time: the end of a carrier comes with that of its exchange.
+    if (ts < openTs - CLOSING_MS || (ts > closeTs + CLOSING_MS && ts > judgedTs)) return;
     const what = plain(`${type} of ${exchange}`);
     // Only the first line of an exchange may name its client.
     const other = fields.client !== undefined && fields.client !== client;
