@@ -63,7 +63,10 @@ const closeLine = (id: string, ts: number, more: Readonly<Record<string, unknown
 const manyLines = (count: number): string =>
   Array.from({ length: count }, (_, i) => closeLine(`x${i}`, 1_790_000_000_000 + i)).join('');
 
-const COMMANDS = [[], ['run'], ['replay'], ['demo'], ['schema'], ['config'], ['config', 'check'], ['config', 'print']];
+const COMMANDS = [
+  ...[[], ['run'], ['replay'], ['check'], ['explain'], ['demo'], ['schema']],
+  ...[['config'], ['config', 'check'], ['config', 'print']],
+];
 
 describe('help', () => {
   for (const command of COMMANDS) {
@@ -79,7 +82,7 @@ describe('help', () => {
 
   test('help names every command, and is the answer to `help`', async () => {
     const help = await stdoutOf(['--help']);
-    for (const command of ['run', 'replay', 'demo', 'schema', 'config']) {
+    for (const command of ['run', 'replay', 'check', 'explain', 'demo', 'schema', 'config']) {
       assert.match(help, new RegExp(`^  ${command}\\b`, 'm'));
     }
     assert.match(help, /Exit codes: 0 .*1 .*2 .*3 /);

@@ -1,6 +1,8 @@
 /** Commands and options (design section 9). The work is in the command modules; heavy ones are loaded when they are called. */
 import { Command, CommanderError, Option } from 'commander';
+import { plain } from '../exporters/plain.ts';
 import { createBoundedWriter } from './bounded-writer.ts';
+import { CHECK_FORMATS, type CheckFormat } from './check-formats.ts';
 import { FORMATS } from './command-replay.ts';
 import { type Config, KEYS, type KeySpec } from './config-keys.ts';
 import { ConfigError, mergeConfig } from './config-merge.ts';
@@ -16,6 +18,10 @@ type Action = (output: Output, args: readonly string[], options: Options) => Pro
 
 const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const warn = (warning: string): void => {
+  process.stderr.write(`tailfin: warning: ${plain(warning)}\n`);
+};
 
 async function load(options: Options, file = options.config as string | undefined): Promise<Config> {
   const input = { file, env: process.env, flags: options };
@@ -72,6 +78,53 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       action(async (output, files, options) => {
         const { replayCommand } = await import('./command-replay.ts');
         return replayCommand(files, options.format as (typeof FORMATS)[number], await load(options), output);
+      }),
+    );
+
+  addConfigOptions(program.command('check'), ['host', 'policyCutMid'])
+    .description('fail when recorded event files show a finding of the named rules: a gate for CI, offline')
+    .argument('<file...>', 'NDJSON event files, merged by time; - is stdin')
+    .option('--fail-on <rule,...>', 'rules that fail the check (docs/findings.md), or `all`; required', collect)
+    .addOption(new Option('-f, --format <format>', 'output format').choices([...CHECK_FORMATS]).default('text'))
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin check events.ndjson --fail-on unsafe_retry,uncertain_write',
+        'tailfin check *.ndjson --fail-on all --format junit > tailfin-junit.xml',
+        'tailfin check *.ndjson --fail-on all --format sarif > tailfin.sarif',
+      ),
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 no finding of these rules, 1 findings, 2 usage or configuration, 3 unreadable, or no event in it.',
+    )
+    .action(
+      action(async (output, files, options) => {
+        const { checkCommand } = await import('./command-check.ts');
+        const failOn = (options.failOn ?? []) as readonly string[];
+        const format = options.format as CheckFormat;
+        return checkCommand({ files, failOn, format, config: await load(options), warn }, output);
+      }),
+    );
+
+  addConfigOptions(program.command('explain'), ['host', 'policyCutMid'])
+    .description('the story of one operation: its lines, the rule that decided, what would have changed the verdict')
+    .argument('<file...>', 'NDJSON event files, merged by time; - is stdin')
+    .option('-x, --exchange <id>', 'the operation that this exchange belongs to, or the exchange itself')
+    .option('-o, --operation <key>', 'by the key that `replay --format json` prints; default: the worst operation')
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin explain events.ndjson                  # the worst operation, and others to choose from',
+        'tailfin explain events.ndjson --exchange a2',
+        'tailfin explain *.ndjson --operation h:aa --config tailfin.yaml',
+      ),
+    )
+    .action(
+      action(async (output, files, options) => {
+        const { explainCommand } = await import('./command-explain.ts');
+        const { exchange, operation } = options as Record<string, string | undefined>;
+        return explainCommand({ files, exchange, operation, config: await load(options), warn }, output);
       }),
     );
 
@@ -162,13 +215,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     // Help and version are written before commander throws.
     await program.parseAsync(argv, { from: 'user' }).finally(() => output.settle());
   } catch (error) {
-    code = report(error);
+    // Whoever stops reading has seen enough; the answer of a gate stands.
+    if (!(error instanceof ReaderGone)) code = report(error);
   }
   return code;
 }
 
 function report(error: unknown): number {
-  if (error instanceof ReaderGone) return EXIT.ok;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const say = (line: string) => process.stderr.write(`tailfin: ${line}\n`);
   if (error instanceof ConfigError) {

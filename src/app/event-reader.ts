@@ -16,10 +16,10 @@ export interface EventReader {
   readonly totalBytes: number;
 }
 
-/** @throws RuntimeFailure when the file cannot be opened; `read` when it cannot be read. */
-export function openEventReader(path: string, host: string): EventReader {
+/** `copy`: what is read in its place. @throws RuntimeFailure when the file cannot be opened; `read` when it cannot be read. */
+export function openEventReader(path: string, host: string, copy = path): EventReader {
   const origin: Origin = { source: 'files', writer: `files:${path}`, host, file: path };
-  const input = path === '-' ? openStdin() : openFile(path);
+  const input = copy === '-' ? openStdin() : openFile(copy);
   const splitter = createLineSplitter({ maxLineBytes: LIMITS.maxLineBytes, origin });
   let bytesRead = 0;
   return {

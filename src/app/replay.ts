@@ -12,29 +12,52 @@ import { type EventReader, openEventReader } from './event-reader.ts';
 import { holdYoungGeneration } from './memory.ts';
 import type { Progress } from './progress.ts';
 
+/** Lines of one file. */
+export interface FileTally {
+  readonly file: string;
+  accepted: number;
+}
+
 export interface ReplayOptions {
   readonly files: readonly string[];
+  /** Files that are read in the place of others: a copy of a stream that can be read once only. */
+  readonly copies?: ReadonlyMap<string, string> | undefined;
   readonly host: string;
   readonly policy: Policy;
   readonly onFact?: ((fact: Fact) => void) | undefined;
+  /** Called with each event before it is judged; valid while it is delivered. */
+  readonly onEvent?: ((event: WireEvent) => void) | undefined;
+  /** Counts the lines that were accepted, by file; one entry per file, in their order. */
+  readonly tallies?: FileTally[] | undefined;
   /** Called between chunks: a slow reader of the output can hold the replay back. */
   readonly onChunk?: () => Promise<void> | void;
   readonly progress?: Progress | undefined;
 }
 
 /** @throws RuntimeFailure when a file cannot be read. */
-export async function replay({ files, host, policy, onFact, onChunk, progress }: ReplayOptions): Promise<Pipeline> {
-  const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact });
-  const readers = files.map((path) => openEventReader(path, host));
+export async function replay(options: ReplayOptions): Promise<Pipeline> {
+  const { files, copies, host, policy, onFact, onEvent, tallies, onChunk, progress } = options;
+  const pipeline = createPipeline({ policy, home: host, ownClock: true, onFact, onEvent });
+  const inputs: Input[] = [];
+  const readers: EventReader[] = [];
   const betweenChunks = async (): Promise<void> => {
     holdYoungGeneration();
     await onChunk?.();
     progress?.update(readers);
   };
   try {
-    if (readers.length === 1) {
-      while (await (readers[0] as EventReader).read(pipeline)) await betweenChunks();
-    } else await merge(readers, pipeline, betweenChunks);
+    for (const file of files) {
+      const reader = openEventReader(file, host, copies?.get(file));
+      readers.push(reader);
+      const tally = tallies === undefined ? undefined : { file, accepted: 0 };
+      if (tally !== undefined) tallies?.push(tally);
+      inputs.push({ reader, tally });
+    }
+    const [only] = inputs;
+    if (inputs.length === 1 && only !== undefined) {
+      const receiver = counting(pipeline, only.tally);
+      while (await only.reader.read(receiver)) await betweenChunks();
+    } else await merge(inputs, pipeline, betweenChunks);
   } finally {
     for (const reader of readers) reader.close();
     progress?.end();
@@ -43,19 +66,38 @@ export async function replay({ files, host, policy, onFact, onChunk, progress }:
   return pipeline;
 }
 
-/** The events of one file that were read and not taken yet. */
-interface Queue {
+interface Input {
   readonly reader: EventReader;
+  readonly tally: FileTally | undefined;
+}
+
+/** The pipeline, with its accepted lines counted where somebody asks. */
+function counting(pipeline: Pipeline, tally: FileTally | undefined): LineReceiver {
+  if (tally === undefined) return pipeline;
+  return {
+    line(text, origin, line, offset) {
+      const ts = pipeline.line(text, origin, line, offset);
+      if (ts !== undefined) tally.accepted++;
+      return ts;
+    },
+    bytes(bytes, start, end, origin, line, offset) {
+      const taken = pipeline.bytes(bytes, start, end, origin, line, offset);
+      if (taken) tally.accepted++;
+      return taken;
+    },
+    reject: pipeline.reject,
+    invalidUtf8: pipeline.invalidUtf8,
+  };
+}
+
+/** The events of one file that were read and not taken yet. */
+interface Queue extends Input {
   events: WireEvent[];
   at: number;
 }
 
 /** The earliest event of all files first; within a file the order of its lines stays. */
-async function merge(
-  readers: readonly EventReader[],
-  pipeline: Pipeline,
-  betweenChunks: () => Promise<void>,
-): Promise<void> {
+async function merge(inputs: readonly Input[], pipeline: Pipeline, betweenChunks: () => Promise<void>): Promise<void> {
   const queues: Queue[] = [];
   const refill = async (queue: Queue): Promise<boolean> => {
     queue.events = [];
@@ -67,8 +109,8 @@ async function merge(
     }
     return queue.events.length > 0;
   };
-  for (const reader of readers) {
-    const queue: Queue = { reader, events: [], at: 0 };
+  for (const input of inputs) {
+    const queue: Queue = { ...input, events: [], at: 0 };
     if (await refill(queue)) queues.push(queue);
   }
   const head = (queue: Queue): WireEvent => queue.events[queue.at] as WireEvent;
@@ -91,6 +133,7 @@ function receiverFor(queue: Queue, pipeline: Pipeline): LineReceiver {
         return undefined;
       }
       queue.events.push(event);
+      if (queue.tally !== undefined) queue.tally.accepted++;
       return event.ts;
     },
     reject: pipeline.reject,

@@ -34,6 +34,8 @@ export interface PipelineOptions {
    * what goes when this returns, and only for who asks.
    */
   readonly onFact?: ((fact: Fact) => void) | undefined;
+  /** Called with every event before it is judged; valid while it is delivered. */
+  readonly onEvent?: ((event: WireEvent) => void) | undefined;
 }
 
 export interface Pipeline {
@@ -64,7 +66,7 @@ export interface Pipeline {
 const OWN_TICK_MS = 100;
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
-  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
+  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
   const detect = createDetect(health);
@@ -173,6 +175,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   };
   const accept = (event: WireEvent): void => {
     const { origin, type, fields, ts } = event;
+    if (onEvent !== undefined) onEvent(event);
     if (ownClock && ts >= nextTick) {
       nextTick = ts + OWN_TICK_MS;
       tick(ts);

@@ -8,10 +8,9 @@ import type { Fact, TrendFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
 import { tellStory } from './story.ts';
 import { table } from './table.ts';
+import { createWorstOperations } from './worst-operations.ts';
 
 const MAX_STORIES = 5;
-/** Kinds of story kept apart; a storm of new kinds past this is told by its first ones. */
-const MAX_KINDS = 1000;
 /** Servers listed one by one; the rest is summed up in one row. */
 const MAX_SERVERS = 20;
 const BAR = 30;
@@ -46,37 +45,10 @@ export interface Report {
 
 const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
 
-/** Operations that went the same way are one story, told by its first example. */
-interface StoryKind {
-  readonly score: number;
-  readonly fact: OperationFact;
-  count: number;
-}
-const kindOf = ({ operation, result, edges, nextAction }: OperationFact): string =>
-  [
-    operation.server,
-    operation.method,
-    operation.target,
-    result,
-    nextAction,
-    ...edges.map((e) => e.after + e.endpoint),
-  ].join('\n');
-
-/** Higher is worse: what nobody saw and may have run twice comes first. */
-function badness(fact: OperationFact): number {
-  const masked = fact.result.startsWith('masked');
-  return (
-    (fact.nextAction === 'confirm_outcome' ? 4 : 0) +
-    (fact.edges.some((edge) => edge.safety === 'unsafe') ? 3 : 0) +
-    (masked || fact.result === 'unproven' ? 2 : 0) +
-    (fact.result === 'surfaced' ? 1 : 0)
-  );
-}
-
 export function createReport(): Report {
   const servers = new Map<string, ServerTally>();
   const sizes = new Map<string, { ok: number; failed: number }>();
-  const kinds = new Map<string, StoryKind>();
+  const worst = createWorstOperations();
   const trend = { n: 0, failed: 0, x: 0, xx: 0, xFailed: 0, unknown: 0 };
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -100,12 +72,7 @@ export function createReport(): Report {
     if (fact.result.startsWith('masked') || fact.result === 'unproven') tally.hidden++;
     if (fact.result === 'masked_rotated') tally.rotated++;
     if (fact.nextAction === 'confirm_outcome') tally.uncertain++;
-    const score = badness(fact);
-    if (score === 0) return;
-    const key = kindOf(fact);
-    const known = kinds.get(key);
-    if (known !== undefined) known.count++;
-    else if (kinds.size < MAX_KINDS) kinds.set(key, { score, fact, count: 1 });
+    worst.add(fact);
   };
 
   const serverTable = (): string => {
@@ -214,9 +181,9 @@ export function createReport(): Report {
       text += `Uncertain writes: ${all.uncertain} operations may have run, or run twice, and nothing tells.\n\n`;
       text += serverTable();
       text += sizeTable();
-      const worst = [...kinds.values()].sort((a, b) => b.score - a.score || b.count - a.count).slice(0, MAX_STORIES);
-      if (worst.length > 0) text += '\nWorst operations\n';
-      for (const [i, { fact, count }] of worst.entries())
+      const shown = worst.list().slice(0, MAX_STORIES);
+      if (shown.length > 0) text += '\nWorst operations\n';
+      for (const [i, { fact, count }] of shown.entries())
         text += `\n${tellStory(fact, `${i + 1}) ${count > 1 ? `${count} times: ` : ''}`)}`;
       return text;
     },

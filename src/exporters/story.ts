@@ -2,8 +2,8 @@
 import type { Attempt, EdgeFact, NextAction, OperationFact, OperationResult } from '../core/model/operation.ts';
 import type { Cause } from '../core/model/verdict.ts';
 
-const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
-  first_try: 'delivered by the first attempt',
+export const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
+  first_try: 'delivered without a retry',
   masked_rotated: 'delivered by a retry on another endpoint: no error was counted',
   masked: 'delivered by a retry on the same endpoint: no error was counted',
   masked_unknown: 'delivered by a retry, on which endpoint is unknown: no error was counted',
@@ -13,7 +13,7 @@ const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
   unresolved: 'no end was ever seen',
 };
 
-const ACTION_TEXT: Readonly<Record<NextAction, string>> = {
+export const ACTION_TEXT: Readonly<Record<NextAction, string>> = {
   confirm_outcome:
     'confirm at the destination whether it ran before anything is repeated: it was sent and nothing proves its outcome',
   retrieve_result: 'fetch the result: the answer had arrived, its caller lost it',
@@ -21,7 +21,7 @@ const ACTION_TEXT: Readonly<Record<NextAction, string>> = {
   send_normally: 'send it again: it never ran',
 };
 
-const CAUSE_TEXT: Readonly<Record<Cause, string>> = {
+export const CAUSE_TEXT: Readonly<Record<Cause, string>> = {
   terminal_seen: 'the answer arrived',
   connect_failed: 'no connection, nothing was sent',
   no_response: 'sent, but no response head came back',

@@ -51,6 +51,8 @@ export interface Decision {
 
 interface Row {
   readonly row: number;
+  /** The condition in words, for people. */
+  readonly says: string;
   readonly when: (x: StreamFacts) => boolean;
   readonly verdict: (x: StreamFacts) => Decision | 'suspended';
 }
@@ -62,9 +64,15 @@ const isStream = (x: StreamFacts): boolean => x.kind !== 'response';
 const provesItself = (x: StreamFacts): boolean => x.media === 'json' || x.selfDelimiting;
 
 export const VERDICT_TABLE: readonly Row[] = [
-  { row: 1, when: (x) => x.terminal, verdict: clean('terminal_seen', 1) },
+  {
+    row: 1,
+    says: 'the terminal message (a result or an error with the id of the request) was seen',
+    when: (x) => x.terminal,
+    verdict: clean('terminal_seen', 1),
+  },
   {
     row: 2,
+    says: 'no response head arrived',
     when: (x) => !x.head,
     verdict: (x) => ({
       outcome: 'abandoned',
@@ -72,21 +80,39 @@ export const VERDICT_TABLE: readonly Row[] = [
       row: 2,
     }),
   },
-  { row: 3, when: (x) => provesItself(x) && x.whole === 'whole', verdict: clean('integrity_ok', 3) },
+  {
+    row: 3,
+    says: 'the payload proves by itself that it is whole (a JSON document, or a declared length or digest)',
+    when: (x) => provesItself(x) && x.whole === 'whole',
+    verdict: clean('integrity_ok', 3),
+  },
   {
     row: 4,
+    says: 'a listen or GET stream that its client ended, or that the server cancelled',
     when: (x) => isStream(x) && (x.gaveUp !== null || x.byClient || x.serverCancelled),
     verdict: clean('listen_ended', 4),
   },
   {
     row: 5,
+    says: 'the client gave up before the answer was there',
     when: (x) => x.gaveUp !== null,
     verdict: (x) => ({ outcome: 'abandoned', cause: x.gaveUp as Cause, row: 5 }),
   },
-  { row: 6, when: (x) => !isStream(x) && x.eventId, verdict: () => 'suspended' },
-  { row: 7, when: (x) => x.how === 'error', verdict: abandoned('transport_error', 7) },
+  {
+    row: 6,
+    says: 'SSE event ids were seen, so the stream waited up to 60 s for a resume GET to bring the answer',
+    when: (x) => !isStream(x) && x.eventId,
+    verdict: () => 'suspended',
+  },
+  {
+    row: 7,
+    says: 'the connection broke before the answer was there',
+    when: (x) => x.how === 'error',
+    verdict: abandoned('transport_error', 7),
+  },
   {
     row: 8,
+    says: 'the payload proves by itself that it is not whole',
     when: (x) => provesItself(x) && (x.whole === 'cut' || x.whole === 'malformed'),
     verdict: (x) => ({
       outcome: 'abandoned',
@@ -94,17 +120,39 @@ export const VERDICT_TABLE: readonly Row[] = [
       row: 8,
     }),
   },
-  { row: 9, when: (x) => x.carrierLost, verdict: abandoned('carrier_lost', 9) },
+  {
+    row: 9,
+    says: 'the GET stream that was to carry the answer ended before it came',
+    when: (x) => x.carrierLost,
+    verdict: abandoned('carrier_lost', 9),
+  },
   {
     row: 10,
+    says: 'a complete HTTP answer that is no MCP response (status 300 or more, or neither JSON nor an event stream)',
     when: (x) => (x.status ?? 0) >= 300 || x.media === 'absent' || x.media === 'other',
     verdict: clean('http_response', 10),
   },
-  { row: 11, when: (x) => x.kind === 'standalone', verdict: clean('listen_ended', 11) },
-  { row: 11, when: (x) => x.kind === 'listen', verdict: abandoned('listen_dropped', 11) },
-  { row: 12, when: (x) => x.mandated, verdict: abandoned('sentinel_missing', 12) },
+  {
+    row: 11,
+    says: 'a GET stream may end at any time',
+    when: (x) => x.kind === 'standalone',
+    verdict: clean('listen_ended', 11),
+  },
+  {
+    row: 11,
+    says: 'a subscription ended without its result and without being cancelled',
+    when: (x) => x.kind === 'listen',
+    verdict: abandoned('listen_dropped', 11),
+  },
+  {
+    row: 12,
+    says: 'the contract of the server makes the terminal message mandatory, and it never came',
+    when: (x) => x.mandated,
+    verdict: abandoned('sentinel_missing', 12),
+  },
   {
     row: 13,
+    says: 'an orderly end, and nothing above decides: no answer, no self-delimiting payload, no contract that demands the answer',
     when: () => true,
     verdict: (x) =>
       x.cut === 'mid' && x.cutMid === 'abandoned'
@@ -117,6 +165,9 @@ export function decide(facts: StreamFacts): Decision | 'suspended' {
   for (const row of VERDICT_TABLE) if (row.when(facts)) return row.verdict(facts);
   throw new Error('the last row of the verdict table always matches');
 }
+
+/** The condition that decided, in words. */
+export const ruleOf = (facts: StreamFacts): string => VERDICT_TABLE.find((row) => row.when(facts))?.says ?? '';
 
 /** Row 6 when no resume brought the terminal message in time. */
 export function decideUnresumed(facts: StreamFacts): Decision {

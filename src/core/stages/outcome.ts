@@ -61,12 +61,29 @@ const isCall = (operation: Operation): boolean => operation.method === CALL || o
 const readOnly = (operation: Operation): boolean =>
   operation.target !== null && operation.policy?.isReadOnlyTool(operation.target) === true;
 
-export function safetyOf(operation: Operation, { from, to }: Edge): Safety {
-  if (!isCall(operation) || from.notSent || is4xx(from.status)) return 'safe';
+/** Why a retry is as safe as it is, and what follows from that. */
+export const SAFETY_BY_REASON = {
+  not_a_call: 'safe',
+  not_sent: 'safe',
+  answered_4xx: 'safe',
+  idempotency_key: 'safe',
+  read_only_tool: 'safe',
+  annotations: 'declared',
+  nothing: 'unsafe',
+} as const satisfies Record<string, Safety>;
+export type SafetyReason = keyof typeof SAFETY_BY_REASON;
+
+export function safetyReason(operation: Operation, { from, to }: Pick<Edge, 'from' | 'to'>): SafetyReason {
+  if (!isCall(operation)) return 'not_a_call';
+  if (from.notSent) return 'not_sent';
+  if (is4xx(from.status)) return 'answered_4xx';
   // A key on the repetition alone does not undo a first run without one.
-  if (from.idempotent || readOnly(operation)) return 'safe';
-  return from.declaredSafe || to.declaredSafe ? 'declared' : 'unsafe';
+  if (from.idempotent) return 'idempotency_key';
+  if (readOnly(operation)) return 'read_only_tool';
+  return from.declaredSafe || to.declaredSafe ? 'annotations' : 'nothing';
 }
+export const safetyOf = (operation: Operation, edge: Pick<Edge, 'from' | 'to'>): Safety =>
+  SAFETY_BY_REASON[safetyReason(operation, edge)];
 
 export function edgeFact(operation: Operation, edge: Edge): EdgeFact {
   return {
@@ -120,24 +137,47 @@ function maskedBy(operation: Operation, delivered: Attempt): OperationResult {
   return unknown ? 'masked_unknown' : 'masked_rotated';
 }
 
-function actionAfter(operation: Operation, attempt: Attempt): NextAction {
+/** What a failed attempt leaves to be done, by the reason for it. */
+export const ACTION_BY_REASON = {
+  sent_without_answer: 'confirm_outcome',
+  answered_but_failed: 'retrieve_result',
+  confirmed_harmless: 'reissue_bounded',
+  not_a_call: 'reissue_bounded',
+  not_sent: 'send_normally',
+  answered_4xx: 'send_normally',
+  // A write that the server answered with an error of its own (5xx with a JSON-RPC error): it may have run in part.
+  answered_with_error: 'confirm_outcome',
+} as const satisfies Record<string, NextAction>;
+export type ActionReason = keyof typeof ACTION_BY_REASON;
+
+export function actionReason(operation: Operation, attempt: Attempt): ActionReason {
   const confirmed = readOnly(operation) || attempt.idempotent;
   const sent = !attempt.notSent;
-  if (isCall(operation) && sent && !attempt.terminal && !is4xx(attempt.status) && !confirmed) return 'confirm_outcome';
-  if (attempt.terminal && is2xx(attempt.status)) return 'retrieve_result';
-  if (confirmed || !isCall(operation)) return 'reissue_bounded';
-  if (!sent || is4xx(attempt.status)) return 'send_normally';
-  // A write that the server answered with an error of its own (5xx with a JSON-RPC error): it may have run in part.
-  return 'confirm_outcome';
+  if (isCall(operation) && sent && !attempt.terminal && !is4xx(attempt.status) && !confirmed)
+    return 'sent_without_answer';
+  if (attempt.terminal && is2xx(attempt.status)) return 'answered_but_failed';
+  if (confirmed) return 'confirmed_harmless';
+  if (!isCall(operation)) return 'not_a_call';
+  if (!sent) return 'not_sent';
+  return is4xx(attempt.status) ? 'answered_4xx' : 'answered_with_error';
+}
+
+/** The failed attempt that leaves the worst to be done: it decides the next action. */
+export function decidingAttempt(
+  operation: Operation,
+): { readonly attempt: Attempt; readonly reason: ActionReason } | null {
+  const failed = failedAttempts(operation).map((attempt) => ({ attempt, reason: actionReason(operation, attempt) }));
+  for (const action of NEXT_ACTIONS) {
+    const found = failed.find(({ reason }) => ACTION_BY_REASON[reason] === action);
+    if (found !== undefined) return found;
+  }
+  return null;
 }
 
 /** Once per operation that was retried or ended undelivered; the worst over its failed attempts. */
 export function nextActionOf(operation: Operation, result: OperationResult): NextAction | null {
-  if (result === 'first_try') return null;
-  const failed = failedAttempts(operation);
-  if (failed.length === 0) return null;
-  const actions = failed.map((attempt) => actionAfter(operation, attempt));
-  return NEXT_ACTIONS.find((action) => actions.includes(action)) ?? null;
+  const deciding = result === 'first_try' ? null : decidingAttempt(operation);
+  return deciding === null ? null : ACTION_BY_REASON[deciding.reason];
 }
 
 export const hintOf = (operation: Operation): Hint =>
