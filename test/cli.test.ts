@@ -436,6 +436,22 @@ describe('replay', () => {
     assert.deepEqual(times, [...times].sort());
   });
 
+  test('a broken line keeps its number in its place, also where several files are merged', async (t) => {
+    const folder = tempFolder(t);
+    const line = (seq: number, more = '') =>
+      `{"v":1,"type":"gap","ts":${1_790_000_000_000 + seq},"writer":"w","seq":${seq},"dropped":1${more}}\n`;
+    const text = [0, 1, 2, 3, 4].map((seq) => line(seq)).join('') + line(5).replace('"v":1', '"v":9') + line(7);
+    const file = join(folder, 'a.ndjson');
+    writeFileSync(file, text);
+    writeFileSync(join(folder, 'b.ndjson'), '');
+    for (const files of [[file], [file, join(folder, 'b.ndjson')]]) {
+      const prom = readExposition(await stdoutOf(['replay', '-f', 'prom', ...files]));
+      // Six gap lines of one event each, and number 6 never came.
+      assert.equal(prom.sum('tailfin_events_missing_total'), 7, files.join(' '));
+      assert.equal(prom.sum('tailfin_events_rejected_total'), 1);
+    }
+  });
+
   test('an empty input is a report of nothing, not a failure', async (t) => {
     const empty = join(tempFolder(t), 'empty.ndjson');
     writeFileSync(empty, '');

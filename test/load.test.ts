@@ -19,7 +19,8 @@ const SECONDS = process.env.TAILFIN_LONG === '1' ? 60 : 3;
 const FILES = 4;
 const RATE = 2000;
 const POLL_MS = 250;
-const LATEST_ANSWER_MS = 1000;
+/** It must answer throughout; how fast is for the benchmark (bench/results.md) to say. */
+const LATEST_ANSWER_MS = 15_000;
 const STOP_MS = 5000;
 /** Longer than the longest window (600 s after a failure) plus what is in flight at the end. */
 const QUIET_MS = 11 * 60_000;

@@ -2,7 +2,7 @@
  * Offline: files through the pipeline on a virtual clock (the events' own time), merged by time; at the end every window closes.
  * A function of the bytes alone: the same files give the same output.
  */
-import type { WireEvent } from '../core/model/event.ts';
+import type { Origin, Rejection, WireEvent } from '../core/model/event.ts';
 import type { Fact } from '../core/model/facts.ts';
 import type { Policy } from '../core/model/policy.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
@@ -90,49 +90,60 @@ function counting(pipeline: Pipeline, tally: FileTally | undefined): LineReceive
   };
 }
 
-/** The events of one file that were read and not taken yet. */
+/** A line that was refused: counted in its place, so that its number is not a hole before the lines ahead of it. */
+interface Refused {
+  readonly ts: number;
+  readonly refused: Rejection;
+  readonly origin: Origin;
+}
+
+/** The lines of one file that were read and not taken yet. */
 interface Queue extends Input {
-  events: WireEvent[];
+  items: (WireEvent | Refused)[];
   at: number;
+  lastTs: number;
 }
 
 /** The earliest event of all files first; within a file the order of its lines stays. */
 async function merge(inputs: readonly Input[], pipeline: Pipeline, betweenChunks: () => Promise<void>): Promise<void> {
   const queues: Queue[] = [];
   const refill = async (queue: Queue): Promise<boolean> => {
-    queue.events = [];
+    queue.items = [];
     queue.at = 0;
     let more = true;
-    while (more && queue.events.length === 0) {
+    while (more && queue.items.length === 0) {
       more = await queue.reader.read(receiverFor(queue, pipeline));
       await betweenChunks();
     }
-    return queue.events.length > 0;
+    return queue.items.length > 0;
   };
   for (const input of inputs) {
-    const queue: Queue = { ...input, events: [], at: 0 };
+    const queue: Queue = { ...input, items: [], at: 0, lastTs: Number.NEGATIVE_INFINITY };
     if (await refill(queue)) queues.push(queue);
   }
-  const head = (queue: Queue): WireEvent => queue.events[queue.at] as WireEvent;
+  const head = (queue: Queue): WireEvent | Refused => queue.items[queue.at] as WireEvent | Refused;
   while (queues.length > 0) {
     let earliest = queues[0] as Queue;
     for (const queue of queues) if (head(queue).ts < head(earliest).ts) earliest = queue;
-    pipeline.accept(head(earliest));
+    const next = head(earliest);
+    if ('refused' in next) pipeline.refuse(next.refused, next.origin);
+    else pipeline.accept(next);
     earliest.at++;
-    if (earliest.at === earliest.events.length && !(await refill(earliest))) queues.splice(queues.indexOf(earliest), 1);
+    if (earliest.at === earliest.items.length && !(await refill(earliest))) queues.splice(queues.indexOf(earliest), 1);
   }
 }
 
-/** Decodes at once, to know the time of each line; broken lines are counted as they come. */
+/** Decodes at once, to know the time of each line. */
 function receiverFor(queue: Queue, pipeline: Pipeline): LineReceiver {
   return {
     line(text, origin, line, offset) {
       const event = decode(text, origin, line, offset);
       if (isRejection(event)) {
-        pipeline.reject(event.rejected, origin);
+        queue.items.push({ ts: queue.lastTs, refused: event, origin });
         return undefined;
       }
-      queue.events.push(event);
+      queue.lastTs = event.ts;
+      queue.items.push(event);
       if (queue.tally !== undefined) queue.tally.accepted++;
       return event.ts;
     },

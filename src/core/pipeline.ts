@@ -53,6 +53,8 @@ export interface Pipeline {
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
+  /** A line that decode did not accept, in its place among the others. */
+  refuse(rejection: Rejection, origin: Origin): void;
   invalidUtf8(origin: Origin): void;
   /** Everything up to `now` (Unix ms) was delivered: closes what is due. Never goes back. */
   tick(now: number): void;
@@ -191,6 +193,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const reject = (reason: RejectionReason, origin: Origin): void =>
     cells.add('events_rejected', 1, [origin.source, reason]);
 
+  const refuse = (rejection: Rejection, origin: Origin): void => {
+    reject(rejection.rejected, origin);
+    // A broken line is not a missing one.
+    if (rejection.seq !== undefined) sequence.push(writerKey(rejection, origin), rejection.seq, lastTs, origin.source);
+  };
+
   // Known from the configuration: their findings start at 0 like those of any server that was seen.
   for (const server of policy.servers) measure({ is: 'seen', server: server.name, version: null });
   for (const server of policy.servers) greetConfigured(server.name, measure, policy);
@@ -199,12 +207,11 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     cells,
     accept,
     reject,
+    refuse,
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
       if (isRejection(decoded)) {
-        reject(decoded.rejected, origin);
-        // A broken line is not a missing one.
-        if (decoded.seq !== undefined) sequence.push(writerKey(decoded, origin), decoded.seq, lastTs, origin.source);
+        refuse(decoded, origin);
         return undefined;
       }
       if (decoded.ts > notAfter) {

@@ -162,9 +162,6 @@ const sameContract = (a: Contract, b: Contract | undefined): boolean =>
 const isAccepted = (status: number | null | undefined): boolean =>
   status === undefined || status === null || (status >= 200 && status < 300);
 
-const _sameClient = (a: Exchange, b: Exchange): boolean =>
-  clientKey(a.host, a.client, a.server) === clientKey(b.host, b.client, b.server);
-
 /** Field by field: operator configuration first (design section 3). */
 function combine(configured: ServerPolicy | undefined, announced: Contract | undefined): Contract | undefined {
   const sentinel = configured?.sentinel ?? announced?.sentinel;
