@@ -88,7 +88,7 @@ function receiverFor(queue: Queue, pipeline: Pipeline): LineReceiver {
       const event = decode(text, origin, line, offset);
       if (isRejection(event)) {
         pipeline.reject(event.rejected, origin);
-        return undefined;
+        return event;
       }
       queue.events.push(event);
       return event.ts;

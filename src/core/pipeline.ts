@@ -17,6 +17,7 @@ import type { TextBytes } from './scan/words.ts';
 import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
+import { createRepeats, NO_TIME, type Repeats } from './stages/repeats.ts';
 import { type Classified, createResume } from './stages/resume.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
@@ -36,15 +37,25 @@ export interface PipelineOptions {
 export interface Pipeline {
   readonly cells: Cells;
   /**
-   * One line of text. Returns the event time of an accepted one, undefined for a rejected one (counted by reason).
+   * One line of text. Returns the event time of an accepted one, or why it was rejected (which is counted).
    * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
    */
-  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | undefined;
+  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | Rejection;
   /**
-   * The same for a line that is still bytes, if it is written as most are: false leaves everything as it was, and the line is to be
+   * The same for a line that is still bytes, if it is written as most are: null leaves everything as it was, and the line is to be
    * given as text.
    */
-  bytes(bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number): boolean;
+  bytes(
+    ...line: [
+      bytes: TextBytes,
+      start: number,
+      end: number,
+      origin: Origin,
+      line: number,
+      offset: number,
+      notAfter?: number,
+    ]
+  ): number | Rejection | null;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
@@ -59,6 +70,8 @@ export interface Pipeline {
 
 /** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
 const OWN_TICK_MS = 100;
+const DUPLICATE: Rejection = { rejected: 'duplicate' };
+const FUTURE: Rejection = { rejected: 'future_ts', field: 'ts' };
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
@@ -73,6 +86,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   let now = Number.NEGATIVE_INFINITY;
   let lastTs = 0;
   let nextTick = Number.NEGATIVE_INFINITY;
+  /** Made when a source needs it. */
+  let repeats: Repeats | undefined;
 
   const state = (fact: Fact): void => {
     measure(fact);
@@ -164,6 +179,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     // Also without progress: a line may have brought a window that was due already.
     if (to > now) now = to;
     sequence.tick(now);
+    repeats?.tick(now);
     // What is over first: an exchange expires later than the operation that has left it ends.
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
@@ -188,6 +204,29 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const reject = (reason: RejectionReason, origin: Origin): void =>
     cells.add('events_rejected', 1, [origin.source, reason]);
 
+  const refuse = (rejection: Rejection, origin: Origin): Rejection => {
+    reject(rejection.rejected, origin);
+    return rejection;
+  };
+  /** Only of sources that may repeat themselves; without a name of its own a writer cannot be known again. */
+  const isRepeat = (
+    named: { readonly writer?: string | null | undefined; readonly host?: string | null | undefined },
+    origin: Origin,
+    seq: number | null | undefined,
+    ts: number,
+  ): boolean => {
+    if (origin.mayRepeat !== true || !named.writer || seq === undefined || seq === null) return false;
+    repeats ??= createRepeats(health);
+    return repeats.isRepeat(writerKey(named, origin), seq, ts);
+  };
+  const take = (event: WireEvent, notAfter: number): number | Rejection => {
+    const { fields, origin, ts } = event;
+    if (origin.mayRepeat === true && isRepeat(fields, origin, fields.seq, ts)) return refuse(DUPLICATE, origin);
+    if (ts > notAfter) return refuse(FUTURE, origin);
+    accept(event);
+    return ts;
+  };
+
   // Known from the configuration: their findings start at 0 like those of any server that was seen.
   for (const server of policy.servers) measure({ is: 'seen', server: server.name, version: null });
   for (const server of policy.servers) greetConfigured(server.name, measure, policy);
@@ -198,24 +237,16 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     reject,
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
-      if (isRejection(decoded)) {
-        reject(decoded.rejected, origin);
-        // A broken line is not a missing one.
-        if (decoded.seq !== undefined) sequence.push(writerKey(decoded, origin), decoded.seq, lastTs, origin.source);
-        return undefined;
-      }
-      if (decoded.ts > notAfter) {
-        reject('future_ts', origin);
-        return undefined;
-      }
-      accept(decoded);
-      return decoded.ts;
+      if (!isRejection(decoded)) return take(decoded, notAfter);
+      const { seq } = decoded;
+      if (isRepeat(decoded, origin, seq, NO_TIME)) return refuse(DUPLICATE, origin);
+      // A broken line is not a missing one.
+      if (seq !== undefined) sequence.push(writerKey(decoded, origin), seq, lastTs, origin.source);
+      return refuse(decoded, origin);
     },
-    bytes(bytes, start, end, origin, line, offset) {
+    bytes(bytes, start, end, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const event = scanner.scan(bytes, start, end, origin, line, offset);
-      if (event === null) return false;
-      accept(event);
-      return true;
+      return event === null ? null : take(event, notAfter);
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,
