@@ -75,6 +75,8 @@ function valueText(spec: KeySpec): string {
       return (spec.values ?? []).map(code).join(' or ');
     case 'boolean':
       return '`true` or `false`';
+    case 'file':
+      return 'path';
     case 'listen':
       return 'HOST:PORT';
     case 'globs':
@@ -89,6 +91,7 @@ function valueText(spec: KeySpec): string {
 
 function defaultText({ default: value }: KeySpec): string {
   if (value === undefined) return 'unset';
+  if (typeof value === 'boolean') return code(String(value));
   return value.length === 0 ? 'empty' : [value].flat().map(code).join(', ');
 }
 

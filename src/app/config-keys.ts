@@ -7,12 +7,12 @@ import { MAX_ID_BYTES } from '../core/model/fields.ts';
 export interface KeySpec {
   /** Where it stands in the file; a dot is one level of nesting. */
   readonly path: string;
-  /** string: text of at most 128 bytes; glob: one pattern over names; globs, paths: one pattern or a list of them. */
-  readonly type: 'string' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
+  /** string: text of at most 128 bytes; file: a path; glob: one pattern over names; globs, paths: one pattern or a list of them. */
+  readonly type: 'string' | 'enum' | 'boolean' | 'listen' | 'file' | 'glob' | 'globs' | 'paths';
   /** The closed words of an enum. */
   readonly values?: readonly string[];
   /** As it would stand in the file. Without one the key is unset; an empty value is allowed only where it is the default. */
-  readonly default?: string | readonly string[];
+  readonly default?: boolean | string | readonly string[];
   readonly env?: string;
   readonly flag?: string;
   /** One sentence or two, with units where there are any. */
@@ -60,6 +60,21 @@ export const KEYS = {
     env: 'TAILFIN_LOCAL_LISTEN',
     flag: '--local-listen',
     doc: 'Address and TCP port of the pages and interfaces that are for this pod alone. Where the default is taken, `run` says so and goes on without them.',
+  },
+  ingest: {
+    path: 'ingest.enabled',
+    type: 'boolean',
+    default: false,
+    env: 'TAILFIN_INGEST',
+    flag: '--ingest',
+    doc: 'Take batches of events by `POST /v1/events` on `local_listen`, which must then be had. See docs/ingest.md.',
+  },
+  ingestTokenFile: {
+    path: 'ingest.token_file',
+    type: 'file',
+    env: 'TAILFIN_INGEST_TOKEN_FILE',
+    flag: '--ingest-token-file',
+    doc: 'File that holds the bearer token which senders must show, read once at start. Required where `local_listen` is not a loopback address.',
   },
   logLevel: {
     path: 'log_level',

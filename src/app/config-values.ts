@@ -8,6 +8,9 @@ import type { KeySpec, ListenAddress } from './config-keys.ts';
 import { nameGlobFault, pathGlobFault } from './name-glob.ts';
 import { nearest } from './nearest.ts';
 
+/** Linux's PATH_MAX. */
+const MAX_PATH_BYTES = 4096;
+
 /** `item` is the position in a list when one of its values is to blame. */
 export type Complain = (text: string, item?: number) => void;
 
@@ -20,6 +23,8 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
       return parseWord(spec.values ?? [], raw, complain);
     case 'listen':
       return parseListen(raw, complain);
+    case 'file':
+      return parseFile(raw, complain);
     case 'globs':
     case 'paths':
       return parseGlobs(spec, raw, complain);
@@ -75,6 +80,13 @@ function parseWord(words: readonly string[], raw: unknown, complain: Complain): 
   return undefined;
 }
 
+function parseFile(raw: unknown, complain: Complain): string | undefined {
+  if (!isText(raw, 'a path', complain)) return undefined;
+  if (!raw.includes('\0') && Buffer.byteLength(raw) <= MAX_PATH_BYTES) return raw;
+  complain(`${quote(raw)} is not a path`);
+  return undefined;
+}
+
 function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: number): string | undefined {
   if (!isText(raw, 'a glob', complain, item)) return undefined;
   const fault = spec.type === 'paths' ? pathGlobFault(raw) : nameGlobFault(raw);
@@ -86,7 +98,8 @@ function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: numbe
 function parseGlobs(spec: KeySpec, raw: unknown, complain: Complain): readonly string[] | undefined {
   if (!Array.isArray(raw) && !isText(raw, 'a glob or a list of globs', complain)) return undefined;
   const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  if (items.length === 0 && spec.default?.length !== 0) complain('expected at least one glob, found an empty list');
+  if (items.length === 0 && !(Array.isArray(spec.default) && spec.default.length === 0))
+    complain('expected at least one glob, found an empty list');
   const globs = items.map((each, i) => parseGlob(spec, each, complain, Array.isArray(raw) ? i : undefined));
   return globs.includes(undefined) ? undefined : (globs as string[]);
 }
