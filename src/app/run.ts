@@ -33,7 +33,10 @@ export interface RunOptions {
 }
 
 function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => number): LineSink {
-  const time = createWatermark(sources.map(({ name }) => name));
+  const time = createWatermark(
+    sources.map(({ name }) => name),
+    now(),
+  );
   return {
     line: (text, origin, line, offset) => pipeline.line(text, origin, line, offset, now() + LIMITS.maxFutureMs),
     reject: pipeline.reject,

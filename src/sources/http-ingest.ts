@@ -3,10 +3,11 @@
  * the other. It serves a request that somebody else received; which address and path that is, it must not know. Every limit is
  * checked before the cost that it limits.
  *
- * Watermark: the least of the newest event times of the batches of the last `idleMs`. After that long without one, and with none
- * waiting, it is the wall clock.
+ * Watermark: the least of the newest event times of the connections that sent a batch within `idleMs`. After that long without one,
+ * and with none waiting, it is the wall clock.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Origin } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
@@ -14,7 +15,7 @@ import { answer, REFUSALS, type Refusal, refuse } from './ingest-answer.ts';
 import { type Account, deliverBatch } from './ingest-batch.ts';
 import { type Body, createRoom, readBody, refusedByHead } from './ingest-body.ts';
 import { tokenCheck } from './ingest-token.ts';
-import { createNewestTimes } from './newest-times.ts';
+import { createSenders } from './senders.ts';
 import type { LineSink, Source } from './source.ts';
 
 export interface HttpIngestOptions {
@@ -70,9 +71,10 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
   const origin: Origin = { source: name, writer: name, host, mayRepeat: true };
   const isAllowed = tokenCheck(token);
   const room = createRoom(maxHeldBytes);
-  const times = createNewestTimes(idleMs);
-  // Senders that were waiting for the sidecar are heard before the wall clock counts.
-  times.add(Number.NEGATIVE_INFINITY, now());
+  const senders = createSenders(idleMs);
+  const known = new WeakSet<object>();
+  /** When it became idle; the wall clock counts only some time later. */
+  let idleSince = now();
   let sink: LineSink | undefined;
   let isStopping = false;
   let watermark = Number.NEGATIVE_INFINITY;
@@ -85,8 +87,10 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
   let wake: () => void = () => {};
 
   function publish(to: LineSink): void {
-    const least = times.least(now()) ?? (waitingBytes === 0 ? now() : watermark);
-    watermark = Math.max(watermark, least);
+    const at = now();
+    if (waitingBytes > 0) idleSince = at;
+    const idle = at >= idleSince + idleMs ? at : watermark;
+    watermark = Math.max(watermark, senders.least(at) ?? idle);
     to.advance(name, watermark);
   }
 
@@ -111,14 +115,23 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     return turn;
   }
 
-  async function deliver(body: Body, format: Format, to: LineSink): Promise<Account | Refusal> {
+  function noteSender(sender: Socket, newest: number): void {
+    idleSince = now();
+    senders.delivered(sender, newest, idleSince);
+    if (sender.destroyed) senders.closed(sender);
+    if (known.has(sender)) return;
+    known.add(sender);
+    sender.once('close', () => senders.closed(sender));
+  }
+
+  async function deliver(body: Body, format: Format, sender: Socket, to: LineSink): Promise<Account | Refusal> {
     waitingBytes += body.bytes;
     try {
       return await inTurn(async () => {
         const batch = await deliverBatch(body.chunks, { isArray: format === 'array', origin, maxLineBytes }, to);
         if ('error' in batch) return batch;
         if (batch.newestTs > newestTs) newestTs = batch.newestTs;
-        if (batch.account.accepted > 0) times.add(batch.newestTs, now());
+        if (batch.account.accepted > 0) noteSender(sender, batch.newestTs);
         return batch.account;
       });
     } finally {
@@ -134,7 +147,7 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     const body = await readBody(request, { gzip: accepted.gzip, maxBytes: maxBatchBytes, room });
     if (body === undefined) return;
     if ('error' in body) return refuse(request, response, body);
-    const account = await deliver(body, accepted.format, sink as LineSink);
+    const account = await deliver(body, accepted.format, request.socket, sink as LineSink);
     if ('error' in account) refuse(request, response, account);
     else answer(response, 200, account);
   }
