@@ -13,7 +13,8 @@ import type { Origin } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import { answer, REFUSALS, type Refusal, refuse } from './ingest-answer.ts';
 import { type Account, deliverBatch } from './ingest-batch.ts';
-import { type Body, createRoom, readBody, refusedByHead } from './ingest-body.ts';
+import { type Body, readBody, refusedByHead } from './ingest-body.ts';
+import { createRoom } from './ingest-room.ts';
 import { tokenCheck } from './ingest-token.ts';
 import { createSenders } from './senders.ts';
 import type { LineSink, Source } from './source.ts';
@@ -136,7 +137,7 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
       });
     } finally {
       waitingBytes -= body.bytes;
-      room.release(body.taken);
+      body.release();
       publish(to);
     }
   }
