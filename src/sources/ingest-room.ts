@@ -19,7 +19,6 @@ export interface Room {
   /** Could so many bytes be added now? */
   hasRoomFor(bytes: number): boolean;
   createHold(): Hold;
-  readonly heldBytes: number;
 }
 
 export function createRoom(capacity: number): Room {
@@ -54,9 +53,6 @@ export function createRoom(capacity: number): Room {
           used = BLOCK_BYTES;
         },
       };
-    },
-    get heldBytes() {
-      return heldBytes;
     },
   };
 }

@@ -12,6 +12,7 @@ const DEFAULTS = {
   host: '',
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
+  ingest: false,
   logLevel: 'info',
   policyCutMid: 'ambiguous',
   servers: [],
@@ -59,8 +60,10 @@ test('the example of the documentation sets every key of a server, and loads', (
 
 test('names of variables and flags follow from the path, the field from the flag as commander does it', () => {
   for (const [field, spec] of Object.entries(KEYS)) {
-    assert.equal(spec.env, `TAILFIN_${spec.path.toUpperCase().replace('.', '_')}`);
-    assert.equal(spec.flag, `--${spec.path.replace(/[._]/g, '-')}`);
+    // What switches a part on is called like the part.
+    const name = spec.path.replace(/\.enabled$/, '');
+    assert.equal(spec.env, `TAILFIN_${name.toUpperCase().replace('.', '_')}`);
+    assert.equal(spec.flag, `--${name.replace(/[._]/g, '-')}`);
     assert.equal(
       field,
       spec.flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
@@ -90,6 +93,7 @@ test('defaults < file < environment < flags, key by key', () => {
     host: 'flag --host',
     metrics_listen: 'default',
     local_listen: 'default',
+    'ingest.enabled': 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'policy.cut_mid': `file ${file}:4`,
   });
@@ -102,6 +106,8 @@ test('every variable and flag sets its key', () => {
     host: 'agent',
     metricsListen: '[::1]:0',
     localListen: '127.0.0.2:1',
+    ingest: 'true',
+    ingestTokenFile: '/run/secrets/token',
     logLevel: 'debug',
     policyCutMid: 'abandoned',
   } satisfies Record<keyof typeof KEYS, string>;
@@ -110,6 +116,7 @@ test('every variable and flag sets its key', () => {
     events: ['/a/{b,c}.ndjson', '/d/*'],
     metricsListen: { host: '::1', port: 0 },
     localListen: { host: '127.0.0.2', port: 1 },
+    ingest: true,
     servers: [],
   };
   const env = Object.fromEntries(
@@ -117,6 +124,8 @@ test('every variable and flag sets its key', () => {
   );
   assert.deepEqual(values(loadConfig({ env })), expected);
   assert.deepEqual(values(loadConfig({ flags: texts })), expected);
+  // a flag without a value, as commander gives it
+  assert.equal(loadConfig({ flags: { ingest: true } }).ingest, true);
   // a flag given several times: the list grows, of the others the last one counts
   const flags = { events: ['/a', '/b,/c'], from: ['beginning', 'end'] };
   assert.deepEqual(values(loadConfig({ flags })), { ...DEFAULTS, events: ['/a', '/b', '/c'], from: 'end' });
