@@ -7,19 +7,21 @@ import { readTokenFile } from '../sources/ingest-token.ts';
 import type { Config } from './config-keys.ts';
 import { ConfigError } from './config-merge.ts';
 import type { LocalPart } from './local-app.ts';
+import type { Logger } from './log.ts';
 
 /** Name of the HTTP source: the `source` label, and the host and writer of lines that name none. */
 export const HTTP = 'http';
 const PATH = '/v1/events';
 
 /** undefined where it is not asked for. @throws ConfigError when the token cannot be had. */
-export function createIngest(config: Config, now: () => number): HttpIngest | undefined {
+export function createIngest(config: Config, log: Logger, now: () => number): HttpIngest | undefined {
   if (!config.ingest) return undefined;
   return SOURCES.http.create({
     name: HTTP,
     host: config.host || HTTP,
     token: config.ingestTokenFile === undefined ? undefined : readToken(config.ingestTokenFile),
     maxLineBytes: LIMITS.maxLineBytes,
+    log,
     now,
   });
 }

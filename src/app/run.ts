@@ -103,7 +103,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   const { cells } = pipeline;
   cells.set('build_info', 1, [VERSION, process.version]);
   const exporter = createPrometheusExporter(cells, { process: true });
-  const ingest = createIngest(config, now);
+  const ingest = createIngest(config, log, now);
   const files = SOURCES.file.create({
     name: FILES,
     host: config.host || FILES,

@@ -11,11 +11,13 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Origin } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
+import type { Log } from './fault-list.ts';
 import { answer, REFUSALS, type Refusal, refuse } from './ingest-answer.ts';
 import { type Account, deliverBatch } from './ingest-batch.ts';
 import { type Body, readBody, refusedByHead } from './ingest-body.ts';
 import { createRoom } from './ingest-room.ts';
 import { tokenCheck } from './ingest-token.ts';
+import { createRefusalLog } from './refusal-log.ts';
 import { createSenders } from './senders.ts';
 import type { LineSink, Source } from './source.ts';
 
@@ -26,6 +28,7 @@ export interface HttpIngestOptions {
   /** Without one everybody who reaches the listener may send. */
   readonly token?: string | undefined;
   readonly maxLineBytes: number;
+  readonly log: Log;
   /** Of one batch, on the wire and unpacked. */
   readonly maxBatchBytes?: number;
   /** Of all batches that are being received or wait. */
@@ -67,12 +70,13 @@ const ENCODINGS: ReadonlyMap<string, boolean> = new Map([
 const word = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
-  const { name, host, token, maxLineBytes } = options;
+  const { name, host, token, maxLineBytes, log } = options;
   const { maxBatchBytes, maxHeldBytes, idleMs, pollMs, now } = { ...DEFAULTS, ...options };
   const origin: Origin = { source: name, writer: name, host, mayRepeat: true };
   const isAllowed = tokenCheck(token);
   const room = createRoom(maxHeldBytes);
   const senders = createSenders(idleMs);
+  const sayRefused = createRefusalLog(name, log, now);
   const known = new WeakSet<object>();
   /** When it became idle; the wall clock counts only some time later. */
   let idleSince = now();
@@ -143,13 +147,17 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = (why: Refusal): void => {
+      sayRefused(why);
+      refuse(request, response, why);
+    };
     const accepted = refusedAtOnce(request);
-    if ('error' in accepted) return refuse(request, response, accepted);
+    if ('error' in accepted) return send(accepted);
     const body = await readBody(request, { gzip: accepted.gzip, maxBytes: maxBatchBytes, room });
     if (body === undefined) return;
-    if ('error' in body) return refuse(request, response, body);
+    if ('error' in body) return send(body);
     const account = await deliver(body, accepted.format, request.socket, sink as LineSink);
-    if ('error' in account) refuse(request, response, account);
+    if ('error' in account) send(account);
     else answer(response, 200, account);
   }
 

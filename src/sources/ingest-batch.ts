@@ -11,7 +11,7 @@ import { createLineSplitter, type LineReceiver } from './line-splitter.ts';
 import type { LineSink, Slicer } from './source.ts';
 
 /** What one turn of the event loop reads: a few milliseconds. */
-const SLICE_BYTES = 128 * 1024;
+const SLICE_BYTES = 64 * 1024;
 const MAX_ERRORS = 100;
 
 export interface BatchError {

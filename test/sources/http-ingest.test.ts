@@ -202,6 +202,23 @@ describe('a refused batch', () => {
     assert.equal(counted(rig) + rig.sum('tailfin_events_rejected_total'), 0);
   });
 
+  test('is said in the log: the first of a kind, then how many a minute', async (t) => {
+    const rig = await createIngestRig(t, { token: 's3cret' });
+    for (let i = 0; i < 5; i++) await rig.post('{', { headers: { authorization: 'Bearer nearly-s3cret' } });
+    await rig.post('', { method: 'GET' });
+    const first = [
+      'warn http refused a batch: 401 unauthorized (a bearer token is required)',
+      'warn http refused a batch: 405 wrong_method (POST only)',
+    ];
+    assert.deepEqual(rig.logs, first);
+    rig.clock.now += 60_000;
+    await rig.post('{');
+    assert.deepEqual(rig.logs, [
+      ...first,
+      'warn http refused 5 batches: 401 unauthorized (a bearer token is required)',
+    ]);
+  });
+
   test('more than the limit: by its head, while it arrives, and while it is unpacked', async (t) => {
     const rig = await createIngestRig(t, { maxBatchBytes: 100_000, maxHeldBytes: 1_000_000 });
     const line = `${gapLine(rig.clock.now)}\n`;

@@ -60,6 +60,7 @@ export async function createIngestRig(t: TestContext, options: RigOptions = {}) 
   const pipeline = createPipeline({ policy });
   const delivered: string[] = [];
   const watermarks: number[] = [];
+  const logs: string[] = [];
   const sink: LineSink = {
     line(text, origin, line, offset) {
       delivered.push(text);
@@ -79,6 +80,7 @@ export async function createIngestRig(t: TestContext, options: RigOptions = {}) 
   };
   const source = SOURCES.http.create({
     ...{ name: 'http', host: 'http', maxLineBytes: LIMITS.maxLineBytes, pollMs: 5, now: () => clock.now },
+    log: (level, message) => void logs.push(`${level} ${message}`),
     ...rest,
   });
   const server = createServer((req, res) => source.handle(req, res));
@@ -100,6 +102,7 @@ export async function createIngestRig(t: TestContext, options: RigOptions = {}) 
     source,
     delivered,
     watermarks,
+    logs,
     pipeline,
     server,
     url,
