@@ -5,8 +5,8 @@
  * (nodejs_eventloop_lag_p99_seconds, as the sidecar itself measures it since the scrape before). A stretch in which an idle loop
  * beside it had to wait as well tells of the machine: it is shown, not judged.
  *
- * Before the clock starts, ten minutes of both are delivered as fast as they are taken: that is how long failures are held, so what
- * the sidecar has to remember grows no more. Event time ends 11 minutes ago, so that every window closes once the sources are idle.
+ * Before the clock starts, half an hour of both is delivered as fast as it is taken: failures are held for ten minutes and lines for as
+ * long as a writer takes to send 200,000, so from then on what the sidecar has to remember grows no more. Event time ends 11 minutes ago, so that every window closes once the sources are idle.
  */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ const FLUSH_MS = 200;
 const SENT_AGAIN = 0.1;
 const SCRAPE_MS = 5000;
 const QUIET_MS = 11 * 60_000;
-const LEAD_MS = 10 * 60_000;
+const LEAD_MS = 30 * 60_000;
 const LEAD_STEP_MS = 2000;
 /** The collector's moods. */
 const RSS_GROWTH_MIB = 8;
@@ -198,7 +198,7 @@ async function soak({ pid, url, localUrl, folder }) {
     'event loop p99',
     `worst of ${quiet.length} stretches ${Math.max(0, ...quiet).toFixed(1)} ms (below ${LOOP_P99_MS} ms); ` +
       `all ${all.length}: median ${median(all).toFixed(1)} ms, worst ${Math.max(...all).toFixed(1)} ms, ` +
-      `idle loop beside it: median ${median(samples.map(({ idleMs }) => idleMs)).toFixed(1)} ms`,
+      `an idle loop beside it: median ${median(samples.map(({ idleMs }) => idleMs)).toFixed(1)} ms`,
     Math.max(0, ...quiet) < LOOP_P99_MS && (quiet.length > 0 || median(all) < LOOP_P99_MS),
   );
   say('CPU', `${((100 * cpuSeconds) / SECONDS).toFixed(1)} % of a core`);

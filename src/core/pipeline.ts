@@ -4,7 +4,7 @@
  */
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
-import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
+import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
 import { kindOf, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
@@ -67,6 +67,8 @@ export interface Pipeline {
   /** Brings gauges of state up to date; call before the cells are read. */
   refresh(): void;
 }
+
+type Numbered = Pick<EventFields, 'writer' | 'host' | 'seq'>;
 
 /** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
 const OWN_TICK_MS = 100;
@@ -187,6 +189,11 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
   };
+  /** A refused line is not a missing one: it has its place too, at the time of the lines around it. */
+  const noteSeq = (line: Numbered, origin: Origin, ts: number): void => {
+    if (line.seq !== undefined && line.seq !== null)
+      sequence.push(writerKey(line, origin), line.seq, ts, origin.source);
+  };
   const accept = (event: WireEvent): void => {
     const { origin, type, fields, ts } = event;
     if (ownClock && ts >= nextTick) {
@@ -194,8 +201,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       tick(ts);
     }
     lastTs = ts;
-    if (fields.seq !== undefined && fields.seq !== null)
-      sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
+    noteSeq(fields, origin, ts);
     if (type === 'segment' || type === 'end') return;
     countEvent(origin.source, type);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
@@ -209,20 +215,19 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     return rejection;
   };
   /** Only of sources that may repeat themselves; without a name of its own a writer cannot be known again. */
-  const isRepeat = (
-    named: { readonly writer?: string | null | undefined; readonly host?: string | null | undefined },
-    origin: Origin,
-    seq: number | null | undefined,
-    ts: number,
-  ): boolean => {
-    if (origin.mayRepeat !== true || !named.writer || seq === undefined || seq === null) return false;
+  const isRepeat = (line: Numbered, origin: Origin, ts: number): boolean => {
+    const { writer, seq } = line;
+    if (origin.mayRepeat !== true || !writer || seq === undefined || seq === null) return false;
     repeats ??= createRepeats(health);
-    return repeats.isRepeat(writerKey(named, origin), seq, ts);
+    return repeats.isRepeat(writerKey(line, origin), seq, ts);
   };
   const take = (event: WireEvent, notAfter: number): number | Rejection => {
     const { fields, origin, ts } = event;
-    if (origin.mayRepeat === true && isRepeat(fields, origin, fields.seq, ts)) return refuse(DUPLICATE, origin);
-    if (ts > notAfter) return refuse(FUTURE, origin);
+    if (origin.mayRepeat === true && isRepeat(fields, origin, ts)) return refuse(DUPLICATE, origin);
+    if (ts > notAfter) {
+      noteSeq(fields, origin, lastTs);
+      return refuse(FUTURE, origin);
+    }
     accept(event);
     return ts;
   };
@@ -238,10 +243,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
       if (!isRejection(decoded)) return take(decoded, notAfter);
-      const { seq } = decoded;
-      if (isRepeat(decoded, origin, seq, NO_TIME)) return refuse(DUPLICATE, origin);
-      // A broken line is not a missing one.
-      if (seq !== undefined) sequence.push(writerKey(decoded, origin), seq, lastTs, origin.source);
+      if (isRepeat(decoded, origin, NO_TIME)) return refuse(DUPLICATE, origin);
+      noteSeq(decoded, origin, lastTs);
       return refuse(decoded, origin);
     },
     bytes(bytes, start, end, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {

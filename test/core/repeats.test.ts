@@ -7,7 +7,7 @@ import { LIMITS } from '../../src/core/model/limits.ts';
 import { createPipeline } from '../../src/core/pipeline.ts';
 import { createRepeats, NO_TIME } from '../../src/core/stages/repeats.ts';
 import { createStoreHealth } from '../../src/core/store.ts';
-import { close, gap, ORIGIN, open, sampleSum } from '../support/build-event.ts';
+import { close, gap, ORIGIN, open, sampleSum, T0 } from '../support/build-event.ts';
 import { SEED } from '../support/property.ts';
 
 function create() {
@@ -133,6 +133,18 @@ test('repeats: a broken line that says who wrote it is refused once for what it 
   const { refused, sum } = deliver([broken, broken, '{', '{']);
   assert.deepEqual(refused, ['bad_field', 'duplicate', 'not_json', 'not_json']);
   assert.equal(sum('tailfin_events_missing_total'), 0);
+});
+
+test('repeats: a line from the future is refused once, and not missing', () => {
+  const pipeline = createPipeline();
+  const give = (seq: number, at: number) => {
+    const line = gap(at, 0, { writer: 'w', seq });
+    const given = pipeline.line(JSON.stringify(line), HTTP, 1, 0, T0 + 1000);
+    return typeof given === 'number' ? '' : given.rejected;
+  };
+  assert.deepEqual([give(0, 0), give(1, 2000), give(1, 2000), give(2, 10)], ['', 'future_ts', 'duplicate', '']);
+  pipeline.finish();
+  assert.equal(sampleSum(pipeline.cells.families(), 'tailfin_events_missing_total'), 0);
 });
 
 test('repeats: a writer remembers as many lines as the limit says at least, and twice as many at most', () => {
