@@ -44,7 +44,7 @@ export function runMeasured(args) {
 }
 
 /** CPU seconds of a living process, all threads. The kernel counts in ticks of 10 ms. */
-function cpuSecondsOf(pid) {
+export function cpuSecondsOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -57,29 +57,21 @@ export function rssMibOf(pid) {
 }
 
 /**
- * `tailfin run` over an empty folder. Calls `use({pid, url, startCpuSeconds})` after the first answer of /metrics;
- * `startCpuSeconds` is what it had used by then. Ends it afterwards.
+ * `tailfin run` over an empty folder, with further arguments. Calls `use({pid, url, localUrl, folder, startCpuSeconds})` after the
+ * first answer of /metrics; `startCpuSeconds` is what it had used by then. Ends it afterwards.
  */
-export function withSidecar(main, use) {
+export function withSidecar(main, use, more = []) {
   return withFolder(async (folder) => {
-    const args = [
-      main,
-      'run',
-      '--events',
-      join(folder, '*.ndjson'),
-      '--metrics-listen',
-      '127.0.0.1:0',
-      '--local-listen',
-      '127.0.0.1:0',
-    ];
+    const args = [main, 'run', '--events', join(folder, '*.ndjson')];
+    args.push('--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0', ...more);
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const ended = new Promise((resolve) => child.on('close', resolve));
     try {
-      const url = await listening(child);
+      const { url, localUrl } = await listening(child, more.length > 0);
       const { status } = await fetch(url);
       const startCpuSeconds = cpuSecondsOf(child.pid);
       if (status !== 200) throw new Error(`/metrics answered ${status}`);
-      return await use({ pid: child.pid, url, startCpuSeconds });
+      return await use({ pid: child.pid, url, localUrl, folder, startCpuSeconds });
     } finally {
       child.kill('SIGTERM');
       await ended;
@@ -87,7 +79,7 @@ export function withSidecar(main, use) {
   });
 }
 
-function listening(child) {
+function listening(child, hasLocal) {
   return new Promise((resolve, reject) => {
     let stderr = '';
     const fail = (why) => reject(new Error(`tailfin run ${why}: ${stderr}`));
@@ -95,9 +87,10 @@ function listening(child) {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       stderr += text;
       const url = /"metrics on (http:[^"]+)"/.exec(stderr)?.[1];
-      if (url === undefined) return;
+      const localUrl = /"for this pod alone: (http:[^"]+)"/.exec(stderr)?.[1];
+      if (url === undefined || (hasLocal && localUrl === undefined)) return;
       clearTimeout(timer);
-      resolve(url);
+      resolve({ url, localUrl });
     });
     child.on('close', () => {
       clearTimeout(timer);

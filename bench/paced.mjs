@@ -11,7 +11,8 @@ import { createTraffic } from './traffic.mjs';
 const BATCH_MS = 50;
 const TORN = 0.25;
 
-function createAppender(path, random) {
+/** Appends lines to a file; `flush(false)` may stop inside one. */
+export function createAppender(path, random) {
   const fd = openSync(path, 'a');
   let pending = '';
   return {

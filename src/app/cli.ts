@@ -35,7 +35,8 @@ function addConfigOptions(command: Command, only?: readonly (keyof typeof KEYS)[
   command.option('-c, --config <file>', 'configuration file (YAML)');
   for (const [field, spec] of Object.entries<KeySpec>(KEYS)) {
     if (spec.flag === undefined || (only !== undefined && !only.includes(field as keyof typeof KEYS))) continue;
-    const option = new Option(`${spec.flag} <${spec.type === 'enum' ? spec.values?.join('|') : spec.type}>`, spec.doc);
+    const value = spec.type === 'enum' ? spec.values?.join('|') : spec.type;
+    const option = new Option(spec.type === 'boolean' ? spec.flag : `${spec.flag} <${value}>`, spec.doc);
     if (spec.type === 'paths') option.argParser(collect);
     command.addOption(option);
   }
@@ -51,6 +52,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
         'tailfin run                                    # /var/run/tailfin/events/*.ndjson, metrics on port 19640',
         "tailfin run --events './events/*.ndjson' --metrics-listen 127.0.0.1:9999",
         'TAILFIN_EVENTS=/tmp/events.ndjson tailfin run --config tailfin.yaml',
+        'tailfin run --ingest                           # also POST /v1/events on 127.0.0.1:19641',
       ),
     )
     .action(

@@ -14,7 +14,7 @@ export interface KeySpec {
   /** Least and greatest value of a count. */
   readonly range?: readonly [least: number, greatest: number];
   /** As it would stand in the file. Without one the key is unset; an empty value is allowed only where it is the default. */
-  readonly default?: string | number | readonly string[];
+  readonly default?: boolean | string | number | readonly string[];
   readonly env?: string;
   readonly flag?: string;
   /** One sentence or two, with units where there are any. */
@@ -62,6 +62,21 @@ export const KEYS = {
     env: 'TAILFIN_LOCAL_LISTEN',
     flag: '--local-listen',
     doc: 'Address and TCP port of the pages and interfaces that are for this pod alone. Where the default is taken, `run` says so and goes on without them.',
+  },
+  ingest: {
+    path: 'ingest.enabled',
+    type: 'boolean',
+    default: false,
+    env: 'TAILFIN_INGEST',
+    flag: '--ingest',
+    doc: 'Take batches of events by `POST /v1/events` on `local_listen`, which must then be had. See docs/ingest.md.',
+  },
+  ingestTokenFile: {
+    path: 'ingest.token_file',
+    type: 'file',
+    env: 'TAILFIN_INGEST_TOKEN_FILE',
+    flag: '--ingest-token-file',
+    doc: 'File that holds the bearer token which senders must show, read once at start. Required where `local_listen` is not a loopback address.',
   },
   logLevel: {
     path: 'log_level',

@@ -2,6 +2,8 @@
  * Defaults < file < environment < flags, each value checked wherever it came from, and all problems reported at once. Without a
  * file nothing here reads one, and the YAML library stays out of memory.
  */
+
+import { conflictsIn } from './config-conflicts.ts';
 import type { FileContent } from './config-file.ts';
 import { type Config, KEYS, type KeySpec, SERVER_KEYS, type ServerConfig, serverPath } from './config-keys.ts';
 import { parseValue, rawFromText } from './config-values.ts';
@@ -47,7 +49,8 @@ export function mergeConfig(
       settings[field] = value;
       origins[spec.path] = origin;
     };
-    const setText = (text: unknown, origin: string, name: string, into: string[]) => {
+    const setText = (given: unknown, origin: string, name: string, into: string[]) => {
+      const text = given === true ? 'true' : given;
       if (!isFlagValue(text)) return;
       set(
         parseValue(spec, rawFromText(spec, text), (fault) => into.push(`${name}: ${fault}`)),
@@ -75,7 +78,10 @@ export function mergeConfig(
   problems.push(...flagProblems);
   if (problems.length > 0) throw new ConfigError(problems);
   // The table types the fields; `parseValue` made every value by the same table.
-  return { ...settings, servers, origins } as unknown as Config;
+  const config = { ...settings, servers, origins } as unknown as Config;
+  const conflicts = conflictsIn(config);
+  if (conflicts.length > 0) throw new ConfigError(conflicts);
+  return config;
 }
 
 /** Defaults pass the same check as everything else, so a wrong one fails every test. */

@@ -8,6 +8,9 @@ import type { KeySpec, ListenAddress } from './config-keys.ts';
 import { nameGlobFault, pathGlobFault } from './name-glob.ts';
 import { nearest } from './nearest.ts';
 
+/** Linux's PATH_MAX. */
+const MAX_PATH_BYTES = 4096;
+
 /** `item` is the position in a list when one of its values is to blame. */
 export type Complain = (text: string, item?: number) => void;
 
@@ -86,9 +89,11 @@ function parseCount({ range = [0, Number.MAX_SAFE_INTEGER] }: KeySpec, raw: unkn
   return complain(`expected a whole number from ${least} to ${greatest}, found ${describe(raw)}`);
 }
 
-function parseFile(raw: unknown, complain: Complain): unknown {
+function parseFile(raw: unknown, complain: Complain): string | undefined {
   if (!isText(raw, 'a path', complain)) return undefined;
-  return raw.includes('\0') ? complain('a path cannot hold a NUL character') : raw;
+  if (!raw.includes('\0') && Buffer.byteLength(raw) <= MAX_PATH_BYTES) return raw;
+  complain(`${quote(raw)} is not a path`);
+  return undefined;
 }
 
 function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: number): string | undefined {

@@ -21,9 +21,9 @@ const listening = (server: Server, { host, port }: ListenAddress): Promise<void>
 
 /** @throws RuntimeFailure when the address cannot be taken. */
 export async function startListener(listen: ListenAddress, app: RequestListener): Promise<RunningServer> {
-  const server = createServer(app);
-  // A scraper sends a few hundred bytes; whoever holds a socket longer is not one.
-  server.requestTimeout = 10_000;
+  // A scraper sends a few hundred bytes, a batch comes from next door: whoever holds a socket longer is neither.
+  const limits = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+  const server = createServer(limits, app);
   server.maxConnections = 256;
   try {
     await listening(server, listen);

@@ -140,7 +140,7 @@ function receiverFor(queue: Queue, pipeline: Pipeline): LineReceiver {
       const event = decode(text, origin, line, offset);
       if (isRejection(event)) {
         queue.items.push({ ts: queue.lastTs, refused: event, origin });
-        return undefined;
+        return event;
       }
       queue.lastTs = event.ts;
       queue.items.push(event);

@@ -8,11 +8,12 @@ import { LIMITS } from '../core/model/limits.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import { SOURCES } from '../sources/index.ts';
-import type { LineSink, Source } from '../sources/source.ts';
+import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import type { Config } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
 import { createEvidence } from './evidence.ts';
 import { EXIT, reasonOf } from './exit.ts';
+import { createIngest, ingestPart } from './ingest.ts';
 import { type RunningServer, startListener } from './listener.ts';
 import { createLocalApp, type LocalPart } from './local-app.ts';
 import type { Logger } from './log.ts';
@@ -20,6 +21,7 @@ import { createLogLimit } from './log-limit.ts';
 import { holdYoungGeneration } from './memory.ts';
 import { createMetricsApp } from './metrics-app.ts';
 import { VERSION } from './version.ts';
+import { createWatermark } from './watermark.ts';
 
 /** Name of the file source: the `source` label, and the host of events that name none. */
 const FILES = 'files';
@@ -34,15 +36,20 @@ export interface RunOptions {
   readonly now?: () => number;
 }
 
-function createSink(pipeline: Pipeline, now: () => number): LineSink {
+function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => number): LineSink {
+  const time = createWatermark(
+    sources.map(({ name }) => name),
+    now(),
+  );
   return {
     line: (text, origin, line, offset) => pipeline.line(text, origin, line, offset, now() + LIMITS.maxFutureMs),
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
-    // One source so far: its watermark is the time of the pipeline.
-    advance(_source, watermark) {
+    bytes: (bytes, start, end, origin, line, offset) =>
+      pipeline.bytes(bytes, start, end, origin, line, offset, now() + LIMITS.maxFutureMs),
+    advance(source, watermark) {
       holdYoungGeneration();
-      pipeline.tick(watermark);
+      pipeline.tick(time.advance(source, watermark));
     },
   };
 }
@@ -54,6 +61,26 @@ function showSources(pipeline: Pipeline, sources: readonly Source[]): void {
     pipeline.cells.set('source_lag_bytes', lagBytes, [name]);
     pipeline.cells.set('source_lag_seconds', lagSeconds, [name]);
   }
+}
+
+/**
+ * Where events come by HTTP, that there are no files at the path which nobody configured is no reason to be unready.
+ */
+function askedFor(config: Config, status: SourceStatus): boolean {
+  const isUnasked = config.ingest && config.origins.events === 'default';
+  return !(isUnasked && status.name === FILES && status.state === 'waiting');
+}
+
+/** Until the signal; a source that fails (which is a programming error) ends the others. */
+async function runAll(sources: readonly Source[], sink: LineSink, signal: AbortSignal): Promise<void> {
+  const failure = new AbortController();
+  const all = AbortSignal.any([signal, failure.signal]);
+  const running = sources.map((source) => source.run(sink, all));
+  await Promise.all(running).catch(async (error: unknown) => {
+    failure.abort();
+    await Promise.allSettled(running);
+    throw error;
+  });
 }
 
 /** The default port may be another sidecar's, which must not keep this one from counting; an address that was asked for must be had. */
@@ -68,7 +95,7 @@ async function startLocal(
     log('info', `for this pod alone: http://${server.address}/`);
     return server;
   } catch (error) {
-    if (config.origins.local_listen !== 'default') throw error;
+    if (config.ingest || config.origins.local_listen !== 'default') throw error;
     log('warn', `${reasonOf(error)}; going on without it (local_listen)`);
     return undefined;
   }
@@ -83,11 +110,9 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     ...{ policy: toPolicy(config), home: config.host || FILES, cells, onFact: evidence.onFact },
   });
   cells.set('build_info', 1, [VERSION, process.version]);
-  // At 0 from the start: an alert on their increase must see the first one.
-  cells.touch('source_faults', [FILES]);
-  cells.touch('events_missing', [FILES]);
   const exporter = createPrometheusExporter(cells, { process: true });
-  const source = SOURCES.file.create({
+  const ingest = createIngest(config, (level, message, kind) => faults.say(kind, level, message), now);
+  const files = SOURCES.file.create({
     name: FILES,
     host: config.host || FILES,
     globs: config.events,
@@ -99,26 +124,33 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     },
     now,
   });
+  const sources: readonly Source[] = ingest === undefined ? [files] : [files, ingest];
+  // At 0 from the start: an alert on their increase must see the first one.
+  for (const { name } of sources) {
+    cells.touch('source_faults', [name]);
+    cells.touch('events_missing', [name]);
+  }
   const metricsApp = createMetricsApp({
-    statuses: () => [source.status()],
+    statuses: () => sources.map((source) => source.status()).filter((status) => askedFor(config, status)),
     metrics(format) {
       pipeline.refresh();
-      showSources(pipeline, [source]);
+      showSources(pipeline, sources);
       return exporter.render(format);
     },
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  const local = await startLocal(config, [evidence.part], log);
-  const sink = createSink(pipeline, now);
+  const sink = createSink(pipeline, sources, now);
+  let local: RunningServer | undefined;
   try {
-    await source.run(sink, signal);
+    local = await startLocal(config, ingest === undefined ? [evidence.part] : [ingestPart(ingest), evidence.part], log);
+    await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');
-    await source.drain(sink, DRAIN_MS);
+    await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));
   } finally {
     await Promise.all([server.close(), local?.close(), evidence.close()]);
     faults.close();
   }
-  log('info', 'stopped', { lag_bytes: source.status().lagBytes });
+  log('info', 'stopped', { lag_bytes: sources.reduce((sum, source) => sum + source.status().lagBytes, 0) });
   return EXIT.ok;
 }

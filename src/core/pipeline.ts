@@ -4,7 +4,7 @@
  */
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
-import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
+import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
 import { kindOf, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
@@ -17,6 +17,7 @@ import type { TextBytes } from './scan/words.ts';
 import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
+import { createRepeats, NO_TIME, type Repeats } from './stages/repeats.ts';
 import { type Classified, createResume } from './stages/resume.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
@@ -41,15 +42,25 @@ export interface PipelineOptions {
 export interface Pipeline {
   readonly cells: Cells;
   /**
-   * One line of text. Returns the event time of an accepted one, undefined for a rejected one (counted by reason).
+   * One line of text. Returns the event time of an accepted one, or why it was rejected (which is counted).
    * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
    */
-  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | undefined;
+  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | Rejection;
   /**
-   * The same for a line that is still bytes, if it is written as most are: false leaves everything as it was, and the line is to be
+   * The same for a line that is still bytes, if it is written as most are: null leaves everything as it was, and the line is to be
    * given as text.
    */
-  bytes(bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number): boolean;
+  bytes(
+    ...line: [
+      bytes: TextBytes,
+      start: number,
+      end: number,
+      origin: Origin,
+      line: number,
+      offset: number,
+      notAfter?: number,
+    ]
+  ): number | Rejection | null;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
@@ -64,8 +75,12 @@ export interface Pipeline {
   refresh(): void;
 }
 
+type Numbered = Pick<EventFields, 'writer' | 'host' | 'seq'>;
+
 /** Event time between two ticks of the own clock: lines find what is due by themselves, ticks only keep the state small. */
 const OWN_TICK_MS = 100;
+const DUPLICATE: Rejection = { rejected: 'duplicate' };
+const FUTURE: Rejection = { rejected: 'future_ts', field: 'ts' };
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
@@ -80,6 +95,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   let now = Number.NEGATIVE_INFINITY;
   let lastTs = 0;
   let nextTick = Number.NEGATIVE_INFINITY;
+  /** Made when a source needs it. */
+  let repeats: Repeats | undefined;
 
   const state = (fact: Fact): void => {
     measure(fact);
@@ -168,12 +185,18 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     // Also without progress: a line may have brought a window that was due already.
     if (to > now) now = to;
     sequence.tick(now);
+    repeats?.tick(now);
     // What is over first: an exchange expires later than the operation that has left it ends.
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
     track.tick(now, onTracked);
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
+  };
+  /** A refused line is not a missing one: it has its place too, at the time of the lines around it. */
+  const noteSeq = (line: Numbered, origin: Origin, ts: number): void => {
+    if (line.seq !== undefined && line.seq !== null)
+      sequence.push(writerKey(line, origin), line.seq, ts, origin.source);
   };
   const accept = (event: WireEvent): void => {
     const { origin, type, fields, ts } = event;
@@ -183,8 +206,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       tick(ts);
     }
     lastTs = ts;
-    if (fields.seq !== undefined && fields.seq !== null)
-      sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
+    noteSeq(fields, origin, ts);
     if (type === 'segment' || type === 'end') return;
     countEvent(origin.source, type);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
@@ -193,10 +215,26 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const reject = (reason: RejectionReason, origin: Origin): void =>
     cells.add('events_rejected', 1, [origin.source, reason]);
 
-  const refuse = (rejection: Rejection, origin: Origin): void => {
+  const refuse = (rejection: Rejection, origin: Origin): Rejection => {
     reject(rejection.rejected, origin);
-    // A broken line is not a missing one.
-    if (rejection.seq !== undefined) sequence.push(writerKey(rejection, origin), rejection.seq, lastTs, origin.source);
+    return rejection;
+  };
+  /** Only of sources that may repeat themselves; without a name of its own a writer cannot be known again. */
+  const isRepeat = (line: Numbered, origin: Origin, ts: number): boolean => {
+    const { writer, seq } = line;
+    if (origin.mayRepeat !== true || !writer || seq === undefined || seq === null) return false;
+    repeats ??= createRepeats(health);
+    return repeats.isRepeat(writerKey(line, origin), seq, ts);
+  };
+  const take = (event: WireEvent, notAfter: number): number | Rejection => {
+    const { fields, origin, ts } = event;
+    if (origin.mayRepeat === true && isRepeat(fields, origin, ts)) return refuse(DUPLICATE, origin);
+    if (ts > notAfter) {
+      noteSeq(fields, origin, lastTs);
+      return refuse(FUTURE, origin);
+    }
+    accept(event);
+    return ts;
   };
 
   // Known from the configuration: their findings start at 0 like those of any server that was seen.
@@ -207,25 +245,20 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     cells,
     accept,
     reject,
-    refuse,
+    refuse(rejection, origin) {
+      noteSeq(rejection, origin, lastTs);
+      refuse(rejection, origin);
+    },
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
-      if (isRejection(decoded)) {
-        refuse(decoded, origin);
-        return undefined;
-      }
-      if (decoded.ts > notAfter) {
-        reject('future_ts', origin);
-        return undefined;
-      }
-      accept(decoded);
-      return decoded.ts;
+      if (!isRejection(decoded)) return take(decoded, notAfter);
+      if (isRepeat(decoded, origin, NO_TIME)) return refuse(DUPLICATE, origin);
+      noteSeq(decoded, origin, lastTs);
+      return refuse(decoded, origin);
     },
-    bytes(bytes, start, end, origin, line, offset) {
+    bytes(bytes, start, end, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const event = scanner.scan(bytes, start, end, origin, line, offset);
-      if (event === null) return false;
-      accept(event);
-      return true;
+      return event === null ? null : take(event, notAfter);
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     tick,

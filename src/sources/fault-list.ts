@@ -2,6 +2,8 @@
  * What cannot be read and why: one line for each path, logged when it changes, with a back-off for the next attempt. A fault is
  * never final: whoever reads tries again for ever. It must not decide what is a fault.
  */
+import type { Refusal } from './ingest-answer.ts';
+
 export type Log = (level: 'info' | 'warn', message: string, kind: SourceMessage) => void;
 
 /** What a source has to say, as closed words: whoever writes it down limits each kind by itself. */
@@ -10,7 +12,8 @@ export type SourceMessage =
   | 'file_unreadable'
   | 'file_readable_again'
   | 'file_rewritten'
-  | 'file_lost_unread';
+  | 'file_lost_unread'
+  | `batch_${Refusal['error']}`;
 
 const MAX_DELAY_MS = 5000;
 

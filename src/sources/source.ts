@@ -1,12 +1,24 @@
 /** The contract between a source of lines and the application. A source knows nothing of the pipeline behind the sink. */
-import type { Origin } from '../core/model/event.ts';
+import type { Origin, Rejection } from '../core/model/event.ts';
+
+/** What `toString` calls behind its argument checks, which cost a tenth of a whole split (on Buffer in every Node, untyped). */
+export type Slicer = Buffer & Record<'latin1Slice' | 'utf8Slice', (start: number, end: number) => string>;
 
 export interface LineSink {
   /**
    * One whole line: decoded text without its line end, not blank, no NUL run around it, no BOM.
-   * Returns the event time (Unix ms) of an accepted line, undefined for a rejected one.
+   * Returns the event time (Unix ms) of an accepted line, or why it was rejected (which is counted by then).
    */
-  line(text: string, origin: Origin, line: number, offset: number): number | undefined;
+  line(text: string, origin: Origin, line: number, offset: number): number | Rejection;
+  /** The same for an ASCII line before it becomes text; null: it is to be delivered as text. */
+  bytes?(
+    bytes: Slicer,
+    start: number,
+    end: number,
+    origin: Origin,
+    line: number,
+    offset: number,
+  ): number | Rejection | null;
   /** A line that never became text: longer than the limit, or unfinished when its file ended for good. */
   reject(reason: 'oversize' | 'incomplete', origin: Origin, line: number, offset: number): void;
   /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */

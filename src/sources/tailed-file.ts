@@ -89,7 +89,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     return {
       line(text, from, line, at) {
         const ts = sink.line(text, from, line, at);
-        if (ts === undefined) return ts;
+        if (typeof ts !== 'number') return ts;
         accepted++;
         if (ts > newestTs) newestTs = ts;
         return ts;

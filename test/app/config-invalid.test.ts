@@ -197,6 +197,39 @@ test('problems of the environment and of flags name the variable and the flag; a
   ]);
 });
 
+test('ingest: no boolean, no path; open to others than this pod without a token', () => {
+  const file = join(scratch, 'ingest.yaml');
+  const of = (text: string, more: Omit<ConfigInput, 'file'> = {}) => {
+    writeFileSync(file, text);
+    return problemsOf({ file, ...more }, `${scratch}/`);
+  };
+  assert.deepEqual(of('ingest: {enabled: yes, token_file: 7}', { env: { TAILFIN_INGEST: '1' } }), [
+    'ingest.yaml:1: ingest.enabled: expected true or false, found "yes"',
+    'ingest.yaml:1: ingest.token_file: expected a path, found the number 7 (put it in quotes)',
+    'TAILFIN_INGEST: expected true or false, found "1"',
+  ]);
+  assert.deepEqual(of('ingest: {token_file: "a\\0b"}'), [
+    'ingest.yaml:1: ingest.token_file: "a\\u0000b" is not a path',
+  ]);
+  assert.deepEqual(of('local_listen: 0.0.0.0:1', { flags: { ingest: true } }), [
+    'local_listen 0.0.0.0:1 (file ingest.yaml:1) is no loopback address: with ingest.enabled (flag --ingest) ingest.token_file is required',
+  ]);
+  const listens = (text: string) => of(`ingest: {enabled: true}\nlocal_listen: "${text}"`).length === 0;
+  for (const inside of [
+    '127.0.0.1:1',
+    '127.200.0.1:1',
+    '[::1]:1',
+    'localhost:1',
+    'LOCALHOST:0',
+    '[::ffff:127.0.0.1]:1',
+  ])
+    assert.ok(listens(inside), inside);
+  for (const outside of ['0.0.0.0:1', '[::]:1', '10.0.0.1:1', 'localhost.example.com:1', '[::ffff:10.0.0.1]:1'])
+    assert.ok(!listens(outside), outside);
+  assert.deepEqual(of('ingest: {enabled: true, token_file: /t}\nlocal_listen: 0.0.0.0:1'), []);
+  assert.deepEqual(of('local_listen: 0.0.0.0:1'), [], 'nothing is taken in there');
+});
+
 test('any text either loads or is a ConfigError', () => {
   const words = readdirSync(FOLDER).flatMap((name) => readFileSync(join(FOLDER, name), 'latin1').split(/(?<=[\s:"'])/));
   const text = fc.array(fc.oneof(fc.constantFrom(...new Set(words)), fc.string({ unit: 'binary' })), { maxLength: 60 });

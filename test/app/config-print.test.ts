@@ -17,6 +17,8 @@ from: end # environment TAILFIN_FROM
 host: "" # default
 metrics_listen: "[::]:1" # flag --metrics-listen
 local_listen: 127.0.0.1:19641 # default
+ingest:
+  enabled: false # default
 log_level: info # default
 evidence:
   file: "" # default

@@ -12,6 +12,7 @@ const DEFAULTS = {
   host: '',
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
+  ingest: false,
   logLevel: 'info',
   evidenceFile: '',
   evidenceFileBytes: 16_777_216,
@@ -63,8 +64,10 @@ test('the example of the documentation sets every key of a server, and loads', (
 
 test('names of variables and flags follow from the path, the field from the flag as commander does it', () => {
   for (const [field, spec] of Object.entries(KEYS)) {
-    assert.equal(spec.env, `TAILFIN_${spec.path.toUpperCase().replace('.', '_')}`);
-    assert.equal(spec.flag, `--${spec.path.replace(/[._]/g, '-')}`);
+    // What switches a part on is called like the part.
+    const name = spec.path.replace(/\.enabled$/, '');
+    assert.equal(spec.env, `TAILFIN_${name.toUpperCase().replace('.', '_')}`);
+    assert.equal(spec.flag, `--${name.replace(/[._]/g, '-')}`);
     assert.equal(
       field,
       spec.flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
@@ -94,6 +97,7 @@ test('defaults < file < environment < flags, key by key', () => {
     host: 'flag --host',
     metrics_listen: 'default',
     local_listen: 'default',
+    'ingest.enabled': 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'evidence.file': 'default',
     'evidence.file_bytes': 'default',
@@ -110,6 +114,8 @@ test('every variable and flag sets its key', () => {
     host: 'agent',
     metricsListen: '[::1]:0',
     localListen: '127.0.0.2:1',
+    ingest: 'true',
+    ingestTokenFile: '/run/secrets/token',
     logLevel: 'debug',
     evidenceFile: '/var/log/e.ndjson',
     evidenceFileBytes: '1000000',
@@ -125,6 +131,7 @@ test('every variable and flag sets its key', () => {
     evidenceFileBytes: 1_000_000,
     evidenceOldFiles: 0,
     evidenceMaxPerSecond: 7,
+    ingest: true,
     servers: [],
   };
   const env = Object.fromEntries(
@@ -132,6 +139,8 @@ test('every variable and flag sets its key', () => {
   );
   assert.deepEqual(values(loadConfig({ env })), expected);
   assert.deepEqual(values(loadConfig({ flags: texts })), expected);
+  // a flag without a value, as commander gives it
+  assert.equal(loadConfig({ flags: { ingest: true } }).ingest, true);
   // a flag given several times: the list grows, of the others the last one counts
   const flags = { events: ['/a', '/b,/c'], from: ['beginning', 'end'] };
   assert.deepEqual(values(loadConfig({ flags })), { ...DEFAULTS, events: ['/a', '/b', '/c'], from: 'end' });

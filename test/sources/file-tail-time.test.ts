@@ -71,7 +71,7 @@ test('tail time: no file runs ahead of one that is unread', async (t) => {
   rig.sink.line = (text, origin, ...rest) => {
     const ts = line(text, origin, ...rest);
     const name = origin.writer.endsWith('a.ndjson') ? 'a' : 'b';
-    last[name] = Math.max(last[name], ts ?? 0);
+    last[name] = Math.max(last[name], typeof ts === 'number' ? ts : 0);
     return ts;
   };
   rig.sink.advance = (source, mark) => {

@@ -14,7 +14,7 @@ function recorder() {
     line(text, from, line, offset) {
       assert.equal(from, origin);
       seen.push(['line', text, line, offset]);
-      return undefined;
+      return 0;
     },
     reject: (reason, _, line, offset) => void seen.push(['reject', reason, line, offset]),
     invalidUtf8: () => void seen.push(['invalidUtf8']),

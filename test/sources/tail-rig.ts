@@ -45,7 +45,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     line(text, origin, line, offset) {
       delivered.push({ text, writer: origin.writer, line, offset });
       onLine?.(text);
-      return text.includes('"ts"') ? (JSON.parse(text) as { ts: number }).ts : undefined;
+      return text.includes('"ts"') ? (JSON.parse(text) as { ts: number }).ts : { rejected: 'missing_field' };
     },
     reject: (reason, _, line, offset) => void rejects.push(`${reason} ${line} ${offset}`),
     invalidUtf8: () => {},

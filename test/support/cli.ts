@@ -182,10 +182,16 @@ export interface Sidecar extends Running {
   ready(): Promise<{ status: number; reasons: string[] }>;
 }
 
-/** `tailfin run` on a free port of the loopback, stopped after the test. */
-export async function startSidecar(t: TestContext, events: string, options: RunOptions = {}): Promise<Sidecar> {
+/** `tailfin run` on a free port of the loopback, stopped after the test. `events` empty: the default. */
+export async function startSidecar(
+  t: TestContext,
+  events: string,
+  { args: more = [], ...options }: RunOptions & { readonly args?: readonly string[] } = {},
+): Promise<Sidecar> {
   await ensureBuilt();
-  const args = [MAIN, 'run', '--events', events, '--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
+  const files = events === '' ? [] : ['--events', events];
+  const listen = ['--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
+  const args = [MAIN, 'run', ...files, ...listen, ...more];
   const running = start(process.execPath, args, { timeoutMs: 300_000, ...options });
   t.after(() => {
     running.child.kill('SIGKILL');

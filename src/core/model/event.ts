@@ -23,6 +23,8 @@ export interface Origin {
   readonly host: string;
   /** Path of the file, for messages and evidence, never for a label. Unset where there is none. */
   readonly file?: string;
+  /** Its lines may come twice: one whose (writer, seq) was seen is dropped as `duplicate`. */
+  readonly mayRepeat?: boolean;
 }
 
 /** One line of the input, to point at. */
@@ -54,6 +56,7 @@ export const REJECTIONS = [
   'future_ts',
   'oversize',
   'incomplete',
+  'duplicate',
 ] as const;
 export type RejectionReason = (typeof REJECTIONS)[number];
 

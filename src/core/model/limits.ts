@@ -56,6 +56,12 @@ export const LIMITS = {
   contracts: 1_000,
   writers: 10_000,
   seqHoles: 4_096,
+  /**
+   * Lines of one writer that are told again when they come twice: this many at least, twice as many at most. A batch of 8 MiB of
+   * real lines fits. Slots for all writers together, 16 bytes each: a full one takes 262,144.
+   */
+  recentLines: 98_304,
+  recentSlots: 1_048_576,
   /** Trend windows, one per server and payload kind. */
   trendServers: 200,
 
@@ -80,5 +86,6 @@ export type StoreName =
   | 'contracts'
   | 'writers'
   | 'seq_holes'
+  | 'recent_lines'
   | 'trend_windows'
   | 'size_step_windows';
