@@ -8,10 +8,10 @@ import { createRowServer, type HostSign, type RowServer } from './row-server.ts'
 import type { Row } from './rows.ts';
 
 const HOST = fileURLToPath(new URL('host.cjs', import.meta.url));
-/** A client that only its own timeout ends gets this one. More than a second, since what hangs for less is not reported. */
-const HANG_MS = 2500;
-/** The same for one of several calls: the others settle before it, on a loaded machine too. */
-const LAST_HANG_MS = 6000;
+/** How long a caller waits for a stream that has ended: more than the second below which it is not reported. */
+const WAIT_MS = 1200;
+/** Timeouts that the clients are told; each row has its own, so that the host can tell the timers apart. */
+const TIMEOUT_MS = 200_000;
 /** For a whole set on a loaded machine. */
 const LIMIT_MS = 110_000;
 /** After its last row the host has nothing to do but to end. */
@@ -46,21 +46,26 @@ export interface Drive {
 
 export async function drive({ node, client, rows, modules, env }: DriveOptions): Promise<Drive> {
   const servers = new Map<string, RowServer>();
-  for (const row of rows) servers.set(row.id, await createRowServer(row, client));
+  let child: ChildProcess | undefined;
+  for (const row of rows) {
+    const expire = (): void => void child?.send({ row: row.id, expire: true });
+    servers.set(row.id, await createRowServer(row, client, expire));
+  }
   const plan = {
     client,
     modules,
     mark: MARK_NAME,
-    rows: [...servers.values()].map(({ row, port, callUrl }) => ({
+    waitMs: WAIT_MS,
+    rows: [...servers.values()].map(({ row, port, callUrl }, n) => ({
       id: row.id,
       url: `http://127.0.0.1:${port}/mcp`,
       callUrl,
       host: row.host,
       calls: CALLS[row.host],
-      ...(row.hangs ? { timeoutMs: row.host === 'four' ? LAST_HANG_MS : HANG_MS } : {}),
+      timeoutMs: TIMEOUT_MS + n,
     })),
   };
-  const child = spawn(node, [HOST], {
+  child = spawn(node, [HOST], {
     env: cleanEnv({ ...env, LAB_PLAN: JSON.stringify(plan) }),
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });

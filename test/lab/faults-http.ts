@@ -10,8 +10,8 @@ const untilTheClientGivesUp =
   async (lab) => {
     const call = await lab.call();
     if (bytes !== undefined) await call.write(bytes);
+    await lab.timeOut();
     if (lab.revision === '2026-07-28') await call.left();
-    else await lab.cancelled();
   };
 export const m = untilTheClientGivesUp();
 export const m2 = untilTheClientGivesUp(head(200, { ...SSE_TYPE, ...CHUNKED }));
@@ -67,7 +67,9 @@ export const oneOfFour =
       await whole(call);
       await lab.settled();
     }
-    if (hangs) await lab.settled();
+    if (!hangs) return;
+    await lab.timeOut();
+    await lab.settled();
   };
 
 /** All calls are in flight, two of them with a head, when the host closes its client. */

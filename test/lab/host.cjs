@@ -41,6 +41,34 @@ async function newer(options) {
   };
 }
 
+/**
+ * The client's own timeouts are the lab's to let pass: a row's calls have a span of their own, and the timer of that span fires
+ * when the server says so. Nothing of a row depends on how fast the machine is.
+ */
+const held = new Map();
+const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+globalThis.setTimeout = (callback, ms, ...args) => {
+  const timer = startTimer(callback, ms, ...args);
+  const row = plan.rows.find(({ timeoutMs }) => timeoutMs === ms);
+  if (row !== undefined) held.set(timer, { row: row.id, fire: () => callback(...args) });
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  held.delete(timer);
+  stopTimer(timer);
+};
+process.on('message', ({ row, expire }) => {
+  if (!expire) return;
+  // A caller that waited for less than a second after the stream's end is not reported as one who was left waiting.
+  startTimer(() => {
+    for (const [timer, { row: its, fire }] of held) {
+      if (its !== row) continue;
+      clearTimeout(timer);
+      fire();
+    }
+  }, plan.waitMs);
+});
+
 const word = (value) => (/^[\w.-]{1,64}$/.test(String(value)) ? value : undefined);
 const errorWords = (error) => ({
   class: word(error?.constructor?.name),
@@ -79,9 +107,8 @@ async function runRow(row, sdk) {
       (result) => settled.push({ call: name, n, result: result.isError ? 'tool_error' : 'ok', digest: digest(result) }),
       (error) => settled.push({ call: name, n, error: errorWords(error) }),
     );
-  const timeout = row.timeoutMs ?? LONG_MS;
   const calls = Array.from({ length: row.calls }, (_, n) => {
-    const made = call(row.id, n, timeout);
+    const made = call(row.id, n, n === 0 ? row.timeoutMs : LONG_MS);
     return row.host === 'four' ? made.then(() => call('settled', n)) : made;
   });
   if (row.host === 'closes') {

@@ -27,8 +27,6 @@ export interface RowServer {
   sign(sign: HostSign): void;
   /** How often which request came, as one line of text. */
   requests(): string;
-  /** Rejects when the script threw. */
-  readonly done: Promise<void>;
   /** What the script waits for, for a failure. */
   state(): string;
   close(): Promise<void>;
@@ -39,7 +37,7 @@ const NOT_ALLOWED = withLength(405, { Allow: 'POST' }, '');
 /** A name too long for the domain name system: refused without asking anybody. */
 const NO_SUCH_HOST = `http://${'x'.repeat(70)}.invalid/mcp`;
 
-export async function createRowServer(row: Row, client: ClientName): Promise<RowServer> {
+export async function createRowServer(row: Row, client: ClientName, expire: () => void): Promise<RowServer> {
   const revision = revisionOf(client);
   const counts = new Map<string, number>();
   const queues = {
@@ -54,6 +52,7 @@ export async function createRowServer(row: Row, client: ClientName): Promise<Row
   };
   let waitsFor = '';
   let ended = false;
+  let timedOut = false;
 
   const awaited =
     <T>(name: string, next: () => Promise<T>) =>
@@ -63,6 +62,7 @@ export async function createRowServer(row: Row, client: ClientName): Promise<Row
       waitsFor = '';
       return value;
     };
+  const cancelled = awaited('cancelled', queues.cancelled.next);
   const lab: Lab = {
     client,
     revision,
@@ -78,7 +78,13 @@ export async function createRowServer(row: Row, client: ClientName): Promise<Row
     barrier: awaited('barrier', queues.barrier.next),
     read: awaited('read', queues.read.next),
     progressed: awaited('progressed', queues.progressed.next),
-    cancelled: awaited('cancelled', queues.cancelled.next),
+    async timeOut() {
+      if (timedOut) return;
+      timedOut = true;
+      expire();
+      // Clients of 2026-07-28 break the connection off, or say nothing when the stream had ended.
+      if (revision === '2025-11-25') await cancelled();
+    },
   };
 
   const seen = (what: string): void => {
@@ -127,14 +133,15 @@ export async function createRowServer(row: Row, client: ClientName): Promise<Row
 
   const run = async (): Promise<void> => {
     await row.script(lab);
-    // Where the client says that it gave up, it has said so before it goes on.
-    const tells = row.hangs && revision === '2025-11-25' && row.expected !== 'm' && row.expected !== 'm2';
-    if (tells) await lab.cancelled();
+    if (row.hangs) await lab.timeOut();
     ended = true;
   };
-  const server = await listen((wire) => void onRequest(wire));
+  // A script that failed is reported once, as `done`.
+  const server = await listen((wire) => void onRequest(wire).catch(() => {}));
   const done = run();
-  done.catch(() => {});
+  done.catch((error: Error) => {
+    waitsFor = `nothing, it failed: ${error.message}`;
+  });
   return {
     row,
     port: server.port,
@@ -150,7 +157,6 @@ export async function createRowServer(row: Row, client: ClientName): Promise<Row
         .sort(([x], [y]) => (x < y ? -1 : 1))
         .map(([what, times]) => `${what} x${times}`)
         .join(', '),
-    done,
     state: () => (waitsFor === '' ? 'the script has ended' : `the script waits for: ${waitsFor}`),
     close: server.close,
   };

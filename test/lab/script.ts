@@ -2,7 +2,6 @@
  * What a fault script can do and wait for. Steps of a fault are ordered by what was observed (a request that arrived, a callback
  * of a socket, the host's word that it has read something), never by time.
  */
-import { once } from 'node:events';
 import type { ClientName } from './clients.ts';
 import { type Revision, type RpcRequest, toolResult } from './messages.ts';
 import { fin, rst, type WireRequest, write } from './wire.ts';
@@ -42,8 +41,8 @@ export interface Lab {
   read(): Promise<void>;
   /** The SDK has told the host of a progress notification. */
   progressed(): Promise<void>;
-  /** `notifications/cancelled` of the host has come. */
-  cancelled(): Promise<void>;
+  /** The client's own timeout passes: the host's process fires it. Resolves when the client has said so, where it does say so. */
+  timeOut(): Promise<void>;
 }
 
 export type Script = (lab: Lab) => Promise<void>;
@@ -57,9 +56,11 @@ export function createCall(wire: WireRequest, request: RpcRequest, revision: Rev
     write: (bytes) => write(socket, bytes),
     fin: () => fin(socket),
     rst: () => rst(socket),
-    left: async () => {
-      if (!socket.destroyed) await once(socket, 'close');
-    },
+    left: () =>
+      new Promise((resolve) => {
+        if (socket.destroyed) resolve();
+        else socket.once('close', () => resolve());
+      }),
   };
 }
 
