@@ -9,7 +9,7 @@ import { discoverResult, initializeResult, type RpcRequest, readMessage, toolRes
 import { createQueue } from './queue.ts';
 import type { Row } from './rows.ts';
 import { type Call, createCall, type Lab } from './script.ts';
-import { listen, refusedPort, type WireRequest, write } from './wire.ts';
+import { listen, type WireRequest, write } from './wire.ts';
 
 /** Tools beside the row's own, by which the host says where it stands. */
 export const AFTER = 'after';
@@ -34,8 +34,12 @@ export interface RowServer {
 
 const ACCEPTED = head(202, { 'Content-Length': 0 });
 const NOT_ALLOWED = withLength(405, { Allow: 'POST' }, '');
-/** A name too long for the domain name system: refused without asking anybody. */
-const NO_SUCH_HOST = `http://${'x'.repeat(70)}.invalid/mcp`;
+const NOWHERE = {
+  /** Taken on one address of the loopback, the port is free on this one: nobody else can get it meanwhile. */
+  refused: (port: number) => `http://127.0.0.99:${port}/mcp`,
+  /** Too long for the domain name system: refused without asking anybody. */
+  dns: () => `http://${'x'.repeat(70)}.invalid/mcp`,
+} as const;
 
 export async function createRowServer(row: Row, client: ClientName, expire: () => void): Promise<RowServer> {
   const revision = revisionOf(client);
@@ -145,12 +149,7 @@ export async function createRowServer(row: Row, client: ClientName, expire: () =
   return {
     row,
     port: server.port,
-    callUrl:
-      row.unreachable === 'dns'
-        ? NO_SUCH_HOST
-        : row.unreachable === 'refused'
-          ? `http://127.0.0.1:${await refusedPort()}/mcp`
-          : null,
+    callUrl: row.unreachable === null ? null : NOWHERE[row.unreachable](server.port),
     sign: (sign) => queues[sign].push(),
     requests: () =>
       [...counts]

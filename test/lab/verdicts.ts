@@ -88,5 +88,5 @@ export function judgeRow(row: Row, client: ClientName, servers: readonly string[
     const sum = servers.reduce((all, server) => all + sumOf(replay.samples, metric, { ...labels, server }), 0);
     if (sum !== value) problems.push(`${metric} ${JSON.stringify(labels)} is ${sum}; expected: ${value}`);
   }
-  return { verdicts: [...new Set(own)].join(', '), findings: found, later, problems };
+  return { verdicts: [...new Set(own)].sort().reverse().join(', '), findings: found, later, problems };
 }

@@ -44,13 +44,6 @@ export async function listen(onRequest: (request: WireRequest) => void): Promise
   };
 }
 
-/** A port where nobody listens: taken once, given back. */
-export async function refusedPort(): Promise<number> {
-  const server = await listen(() => {});
-  await server.close();
-  return server.port;
-}
-
 function readRequests(socket: Socket, onRequest: (request: WireRequest) => void): void {
   let pending = Buffer.alloc(0);
   socket.on('data', (chunk) => {
