@@ -2,9 +2,9 @@
  * What an answer, or the lack of one, says in a `close` and a `parse` line. It states what was seen; verdicts are the sidecar's.
  */
 import type { InnerJson } from './inner-json.ts';
-import type { JsonScan } from './json-scan.ts';
 import type { LineFields } from './line-fields.ts';
-import type { FoundAnswer } from './message-scan.ts';
+import type { FoundAnswer } from './message-reader.ts';
+import type { MessageScan } from './message-scan.ts';
 import type { ToolHints } from './results.ts';
 
 /** An answer that the fetch layer waits for, whole. */
@@ -51,7 +51,7 @@ export function innerJsonOf(answers: readonly FoundAnswer[]): InnerJson {
 export const parsedWhole = (bytes: number): LineFields => ({ of: 'message', ok: true, bytes });
 
 /** Not whole, or whole in an event without its blank line: it never reaches the caller of a parser. */
-export function parsedBroken({ bytes, malformedAt }: JsonScan): LineFields {
+export function parsedBroken({ bytes, malformedAt }: MessageScan): LineFields {
   const where = malformedAt === undefined ? { at_end: true } : { at: malformedAt, at_end: false };
   return { of: 'message', ok: false, bytes, ...where };
 }

@@ -8,7 +8,8 @@ import type { BodyScanOptions } from './body-scan.ts';
 import { type Capture, createCapture } from './capture.ts';
 import type { LineFields } from './line-fields.ts';
 import { createListPages } from './list-pages.ts';
-import type { FoundAnswer, MessageScan } from './message-scan.ts';
+import type { FoundAnswer } from './message-reader.ts';
+import type { MessageScan } from './message-scan.ts';
 import { mayLookInto, type ResultFacts, readResult } from './results.ts';
 
 export interface Answers {

@@ -90,7 +90,7 @@ const isBare = (status: number): boolean => status === 202 || status === 204;
 function jsonBody(options: BodyScanOptions): Body {
   const { method, status, contentLength } = options;
   const answers = createAnswers(options);
-  const scan = new MessageScan({ idMatch: (id) => options.idMatch(id), inner: mayHoldText(method), bom: true });
+  const scan = new MessageScan({ idMatch: (id) => options.idMatch(id), inner: mayHoldText(method) }, true);
   let taken = false;
   const isWhole = (): boolean => scan.state() === 'complete';
   return {
@@ -130,7 +130,7 @@ function jsonBody(options: BodyScanOptions): Body {
 function eventStreamBody(options: BodyScanOptions): Body {
   const { method, digest } = options;
   const answers = createAnswers(options);
-  const scan = new MessageScan({ idMatch: (id) => options.idMatch(id), inner: mayHoldText(method), bom: false });
+  const scan = new MessageScan({ idMatch: (id) => options.idMatch(id), inner: mayHoldText(method) }, false);
   let broken: LineFields | undefined;
   let tooDeep = false;
   const events = new SseScan({

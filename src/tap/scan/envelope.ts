@@ -1,151 +1,184 @@
 /**
  * What the JSON-RPC envelope of one message says, kept while its bytes pass: kind, id, error code and the closed words of a
- * result. Names the places of the document that are looked at; params, content and error messages are passed over.
+ * result. Names the members that are looked at; params, content and error messages are passed over.
  */
 import type { InnerJson } from './inner-json.ts';
+import { BACKSLASH } from './json-tables.ts';
 
 export type ResultType = 'complete' | 'input_required' | 'task' | 'other';
 
-export interface Envelope {
-  /** Canonical JSON text of the id (7 and "7" differ); undefined: none, or no id that JSON-RPC knows. */
-  id: string | undefined;
-  /** The id is longer than what is kept: nothing is known of it. */
-  idTooLong: boolean;
-  method: string | undefined;
-  hasMethod: boolean;
-  result: boolean;
-  /** value: something else than null. */
-  error: 'none' | 'null' | 'value';
-  errorCode: number | undefined;
-  isError: boolean | undefined;
-  resultType: ResultType | undefined;
-  /** Canonical JSON text of params.requestId. */
-  requestId: string | undefined;
-  inner: InnerJson;
+/** Where members of interest stand. */
+export const MESSAGE = 0;
+export const RESULT = 1;
+export const ERROR = 2;
+export const PARAMS = 3;
+export const PART = 4;
+
+export const NO_MEMBER = 0;
+export const ID = 1;
+export const METHOD = 2;
+export const RESULT_MEMBER = 3;
+export const ERROR_MEMBER = 4;
+export const PARAMS_MEMBER = 5;
+export const CODE = 6;
+export const IS_ERROR = 7;
+export const RESULT_TYPE = 8;
+export const CONTENT = 9;
+export const REQUEST_ID = 10;
+export const TYPE = 11;
+export const TEXT = 12;
+
+/** The members of interest of each place. */
+const MEMBERS: readonly (readonly (readonly [key: string, member: number])[])[] = [];
+const define = (place: number, keys: Readonly<Record<string, number>>): void => {
+  (MEMBERS as (readonly [string, number])[][])[place] = Object.entries(keys);
+};
+define(MESSAGE, { id: ID, method: METHOD, result: RESULT_MEMBER, error: ERROR_MEMBER, params: PARAMS_MEMBER });
+define(RESULT, { content: CONTENT, isError: IS_ERROR, resultType: RESULT_TYPE });
+define(ERROR, { code: CODE });
+define(PARAMS, { requestId: REQUEST_ID });
+define(PART, { type: TYPE, text: TEXT });
+
+/** Members whose scalar value is read. */
+const READ: ReadonlySet<number> = new Set([ID, METHOD, ERROR_MEMBER, CODE, IS_ERROR, RESULT_TYPE, REQUEST_ID, TYPE]);
+export const isRead = (member: number): boolean => READ.has(member);
+
+/** Which member of a place a key names, from its raw bytes. Most keys are told by their length and first bytes. */
+export function memberOf(place: number, bytes: Uint8Array, from: number, to: number): number {
+  for (const [key, member] of MEMBERS[place] as (typeof MEMBERS)[number])
+    if (key.length === to - from && isText(key, bytes, from)) return member;
+  for (let i = from; i < to; i++)
+    if (bytes[i] === BACKSLASH) {
+      const key: unknown = JSON.parse(`"${Buffer.from(bytes.subarray(from, to)).toString()}"`);
+      return MEMBERS[place]?.find(([name]) => name === key)?.[1] ?? NO_MEMBER;
+    }
+  return NO_MEMBER;
 }
 
-const emptyResult = { isError: undefined, resultType: undefined, inner: 'none' } as const;
-
-export const emptyEnvelope = (): Envelope => ({
-  id: undefined,
-  idTooLong: false,
-  method: undefined,
-  hasMethod: false,
-  result: false,
-  error: 'none',
-  errorCode: undefined,
-  requestId: undefined,
-  ...emptyResult,
-});
-
-/** An error of null beside a result is how older JSON-RPC libraries say that there is none. */
-export function answerOf({ result, error, hasMethod }: Envelope): 'result' | 'error' | undefined {
-  if (hasMethod) return undefined;
-  if (error === 'value' || (error === 'null' && !result)) return 'error';
-  return result ? 'result' : undefined;
+function isText(text: string, bytes: Uint8Array, from: number): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text.charCodeAt(i)) return false;
+  return true;
 }
 
-const ID = /^["\d-]/;
+const PLAIN_ID = /^(0|[1-9]\d{0,14})$/;
+const NUMBER = /^-?\d/;
 const RESULT_TYPES: ReadonlySet<string> = new Set(['complete', 'input_required', 'task'] satisfies ResultType[]);
 
-const canonicalId = (text: string | undefined): string | undefined =>
-  text !== undefined && ID.test(text) ? JSON.stringify(JSON.parse(text)) : undefined;
-
-/** A member of interest. `begin`: its value begins, whatever an earlier one of the same name said (the last one wins). */
-interface Member {
-  begin(envelope: Envelope): void;
-  /** JSON text of a scalar value; undefined: too long. */
-  value?(envelope: Envelope, text: string | undefined): void;
+/** Canonical JSON text of an id (7 and "7" differ, 7 and 7.0 do not); undefined: no id that JSON-RPC knows. */
+function canonicalId(text: string | undefined, isString: boolean): string | undefined {
+  if (text === undefined) return undefined;
+  if (isString) return JSON.stringify(text);
+  if (PLAIN_ID.test(text)) return text;
+  return NUMBER.test(text) ? JSON.stringify(Number(text)) : undefined;
 }
 
-/** By path: root members by name, those one level below as `parent.name`. */
-export const MEMBERS: ReadonlyMap<string, Member> = new Map<string, Member>([
-  [
-    'id',
-    {
-      begin: (envelope) => Object.assign(envelope, { id: undefined, idTooLong: false }),
-      value: (envelope, text) => Object.assign(envelope, { id: canonicalId(text), idTooLong: text === undefined }),
-    },
-  ],
-  [
-    'method',
-    {
-      begin: (envelope) => Object.assign(envelope, { hasMethod: true, method: undefined }),
-      value(envelope, text) {
-        if (text?.startsWith('"')) envelope.method = JSON.parse(text);
-      },
-    },
-  ],
-  ['result', { begin: (envelope) => Object.assign(envelope, { result: true, ...emptyResult }) }],
-  [
-    'error',
-    {
-      begin: (envelope) => Object.assign(envelope, { error: 'value', errorCode: undefined }),
-      value(envelope, text) {
-        if (text === 'null') envelope.error = 'null';
-      },
-    },
-  ],
-  [
-    'params',
-    {
-      begin(envelope) {
-        envelope.requestId = undefined;
-      },
-    },
-  ],
-  [
-    'error.code',
-    {
-      begin(envelope) {
-        envelope.errorCode = undefined;
-      },
-      value(envelope, text = '') {
-        if (/^[\d-]/.test(text) && Number.isSafeInteger(Number(text))) envelope.errorCode = Number(text);
-      },
-    },
-  ],
-  [
-    'result.isError',
-    {
-      begin(envelope) {
-        envelope.isError = undefined;
-      },
-      value(envelope, text) {
-        if (text === 'true' || text === 'false') envelope.isError = text === 'true';
-      },
-    },
-  ],
-  [
-    'result.resultType',
-    {
-      begin(envelope) {
-        envelope.resultType = undefined;
-      },
-      value(envelope, text = '') {
-        if (!text.startsWith('"')) return;
-        const word: string = JSON.parse(text);
-        envelope.resultType = RESULT_TYPES.has(word) ? (word as ResultType) : 'other';
-      },
-    },
-  ],
-  [
-    'result.content',
-    {
-      begin(envelope) {
-        envelope.inner = 'none';
-      },
-    },
-  ],
-  [
-    'params.requestId',
-    {
-      begin(envelope) {
-        envelope.requestId = undefined;
-      },
-      value(envelope, text) {
-        envelope.requestId = canonicalId(text);
-      },
-    },
-  ],
-]);
+export class Envelope {
+  id: string | undefined = undefined;
+  /** The id is longer than what is kept: nothing is known of it. */
+  idTooLong = false;
+  hasMethod = false;
+  method: string | undefined = undefined;
+  hasResult = false;
+  hasError = false;
+  errorIsNull = false;
+  errorCode: number | undefined = undefined;
+  isError: boolean | undefined = undefined;
+  resultType: ResultType | undefined = undefined;
+  /** Canonical JSON text of params.requestId. */
+  requestId: string | undefined = undefined;
+  inner: InnerJson = 'none';
+
+  clear(): void {
+    this.id = undefined;
+    this.idTooLong = false;
+    this.hasMethod = false;
+    this.method = undefined;
+    this.hasResult = false;
+    this.hasError = false;
+    this.errorIsNull = false;
+    this.errorCode = undefined;
+    this.requestId = undefined;
+    this.#clearResult();
+  }
+
+  /** An error of null beside a result is how older JSON-RPC libraries say that there is none. */
+  get answer(): 'result' | 'error' | undefined {
+    if (this.hasMethod) return undefined;
+    if (this.hasError && !(this.errorIsNull && this.hasResult)) return 'error';
+    return this.hasResult ? 'result' : undefined;
+  }
+
+  /** The value of a member begins: whatever an earlier one of the same name said, the last one wins. */
+  begin(member: number): void {
+    switch (member) {
+      case ID:
+        this.id = undefined;
+        this.idTooLong = false;
+        break;
+      case METHOD:
+        this.hasMethod = true;
+        this.method = undefined;
+        break;
+      case RESULT_MEMBER:
+        this.hasResult = true;
+        this.#clearResult();
+        break;
+      case ERROR_MEMBER:
+        this.hasError = true;
+        this.errorIsNull = false;
+        this.errorCode = undefined;
+        break;
+      case CODE:
+        this.errorCode = undefined;
+        break;
+      case IS_ERROR:
+        this.isError = undefined;
+        break;
+      case RESULT_TYPE:
+        this.resultType = undefined;
+        break;
+      case CONTENT:
+        this.inner = 'none';
+        break;
+      case PARAMS_MEMBER:
+      case REQUEST_ID:
+        this.requestId = undefined;
+        break;
+    }
+  }
+
+  /** A scalar value of a member that is read; undefined: too long. */
+  value(member: number, text: string | undefined, isString: boolean): void {
+    switch (member) {
+      case ID:
+        this.id = canonicalId(text, isString);
+        this.idTooLong = text === undefined;
+        break;
+      case METHOD:
+        if (isString) this.method = text;
+        break;
+      case ERROR_MEMBER:
+        this.errorIsNull = !isString && text === 'null';
+        break;
+      case CODE:
+        if (!isString && text !== undefined && NUMBER.test(text) && Number.isSafeInteger(Number(text)))
+          this.errorCode = Number(text);
+        break;
+      case IS_ERROR:
+        if (!isString && (text === 'true' || text === 'false')) this.isError = text === 'true';
+        break;
+      case RESULT_TYPE:
+        if (isString) this.resultType = RESULT_TYPES.has(text ?? '') ? (text as ResultType) : 'other';
+        break;
+      case REQUEST_ID:
+        this.requestId = canonicalId(text, isString);
+        break;
+    }
+  }
+
+  #clearResult(): void {
+    this.isError = undefined;
+    this.resultType = undefined;
+    this.inner = 'none';
+  }
+}

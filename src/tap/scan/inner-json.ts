@@ -16,7 +16,7 @@ for (const [letter, char] of Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r'
 const NOT_ASCII = 0xff;
 
 export class InnerJsonScan {
-  readonly #scan = new JsonScan({ bom: false });
+  readonly #scan = new JsonScan(undefined, false);
   /** undecided: only space so far. */
   #kind: 'undecided' | 'json' | 'other' = 'undecided';
   #escape: 'no' | 'begun' | 'unicode' = 'no';

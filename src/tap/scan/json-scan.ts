@@ -3,33 +3,43 @@
  * decoded text, at every prefix. Tells a listener about the outer parts it follows; never builds or keeps the document.
  */
 import {
+  ACTIONS,
+  AFTER_ITEM,
+  AFTER_KEY,
+  AFTER_MEMBER,
   BACKSLASH,
-  CLOSE_LIST,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
+  BEGIN_KEY,
+  BEGIN_LIST,
+  BEGIN_LITERAL,
+  BEGIN_NUMBER,
+  BEGIN_OBJECT,
+  BEGIN_STRING,
+  DONE,
+  END,
+  FIRST_ITEM,
+  FIRST_KEY,
+  GO_TO_KEY,
+  GO_TO_VALUE,
   HEX,
-  LITERAL_START,
-  LITERALS,
+  KEY,
   LOWER_U,
+  literalOf,
   NUMBER_ENDS,
   NUMBER_NEXT,
   NUMBER_START,
-  NUMBER_STEP,
-  OPEN_LIST,
-  OPEN_OBJECT,
+  PASS,
   PLAIN,
   QUOTE,
   SIMPLE_ESCAPE,
-  SPACE,
+  VALUE,
 } from './json-tables.ts';
 import { Nesting } from './nesting.ts';
-import { Token } from './token.ts';
+import { MAX_TOKEN_BYTES, Token } from './token.ts';
 
 /** unknown: nested deeper than is followed here. */
 export type JsonState = 'empty' | 'complete' | 'cut' | 'malformed' | 'unknown';
 
-/** What a listener wants of the value that begins: nothing, its JSON text at the end, or the bytes of its string as they pass. */
+/** What a listener wants of the value that begins: nothing, its text at the end, or the bytes of its string as they pass. */
 export const SKIP = 0;
 export const KEEP = 1;
 export const STREAM = 2;
@@ -41,71 +51,64 @@ export interface JsonListener {
   opened(isList: boolean): boolean;
   /** The innermost followed container ended. */
   closed(): void;
-  /** undefined: longer than a token that is kept. */
-  key(key: string | undefined): void;
+  /** Raw bytes of a key, escapes and all; none of them where it is longer than a token that is kept. */
+  key(bytes: Uint8Array, from: number, to: number): void;
   /** A scalar begins. */
   wants(isString: boolean): Want;
-  /** JSON text of a scalar that was to be kept; undefined: too long. */
-  scalar(text: string | undefined): void;
+  /** Text of a scalar that was to be kept: the value of a string, else JSON text; undefined: too long. */
+  scalar(text: string | undefined, isString: boolean): void;
   /** Raw bytes inside the quotes of a string that is streamed, escapes and all. */
   text(chunk: Uint8Array, from: number, to: number): void;
   textEnd(): void;
 }
 
-const VALUE = 0;
-const VALUE_OR_END = 1;
-const KEY = 2;
-const KEY_OR_END = 3;
-const AFTER_KEY = 4;
-const AFTER = 5;
-const DONE = 6;
-const BAD = 7;
+/** Inside a token, or past any hope: these follow the places of json-tables.ts. */
 const STRING = 8;
 const ESCAPE = 9;
 const UNICODE = 10;
 const NUMBER = 11;
 const LITERAL = 12;
-const TOO_DEEP = 13;
+const BAD = 13;
+const TOO_DEEP = 14;
 
 const BOM = [0xef, 0xbb, 0xbf];
-
-export interface JsonScanOptions {
-  readonly listener?: JsonListener;
-  /** A body starts with a byte order mark that decoders drop; the data of an event does not. */
-  readonly bom?: boolean;
-}
 
 export class JsonScan {
   bytes = 0;
   /** Offset of the first byte that no JSON document has there. */
-  malformedAt: number | undefined;
+  malformedAt: number | undefined = undefined;
   #mode = VALUE;
   #inKey = false;
   #want: Want = SKIP;
-  /** Of the literal: which word, and how much of it was seen; of a \u escape: digits seen; of a number: its state. */
+  /** Of a literal: the word, and how much of it was seen; of a \u escape: digits seen; of a number: its state. */
   #word = '';
   #count = 0;
   /** Bytes of the mark seen; 3 when the place for one is over. */
-  #bom: number;
-  readonly #bomAtStart: number;
-  readonly #nesting = new Nesting();
+  #mark: number;
   /** How many of the open containers the listener follows. */
   #followed = 0;
+  readonly #markAtStart: number;
+  readonly #nesting = new Nesting();
   readonly #token = new Token();
   readonly #listener: JsonListener | undefined;
 
-  constructor({ listener, bom = true }: JsonScanOptions = {}) {
+  /** `bom`: a byte order mark at the start is dropped, as decoders do with a body. The data of an event may have none. */
+  constructor(listener: JsonListener | undefined, bom: boolean) {
     this.#listener = listener;
-    this.#bomAtStart = bom ? 0 : 3;
-    this.#bom = this.#bomAtStart;
+    this.#markAtStart = bom ? 0 : 3;
+    this.#mark = this.#markAtStart;
   }
 
   /** As new, for the next document. */
   reset(): void {
-    [this.bytes, this.malformedAt, this.#mode, this.#want, this.#followed] = [0, undefined, VALUE, SKIP, 0];
-    this.#bom = this.#bomAtStart;
+    this.bytes = 0;
+    this.malformedAt = undefined;
+    this.#mode = VALUE;
+    this.#want = SKIP;
+    this.#mark = this.#markAtStart;
+    this.#followed = 0;
     this.#nesting.clear();
-    this.#token.clear();
+    this.#token.length = 0;
   }
 
   /** The answer if the document ended here. */
@@ -116,143 +119,161 @@ export class JsonScan {
     if (mode === DONE) return 'complete';
     if (this.#nesting.depth > 0) return 'cut';
     if (mode === NUMBER && NUMBER_ENDS[this.#count] === 1) return 'complete';
-    const partOfMark = this.bytes < 3 && this.#bom > 0 && this.#bom < 3;
-    return mode === VALUE && !partOfMark ? 'empty' : 'cut';
+    const inMark = this.#markAtStart === 0 && this.#mark > 0 && this.#mark < 3;
+    return mode === VALUE && !inMark ? 'empty' : 'cut';
   }
 
   push(chunk: Uint8Array, from = 0, to = chunk.length): void {
     const startedAt = this.bytes - from;
-    let i = this.#bom < 3 ? this.#skipMark(chunk, from, to) : from;
+    this.bytes += to - from;
+    let i = this.#mark < 3 ? this.#skipMark(chunk, from, to) : from;
+    let mode = this.#mode;
+    if (mode >= BAD) return;
+    const nesting = this.#nesting;
     // Where the part of a token that is kept or streamed begins in this chunk.
     let tokenFrom = i;
     while (i < to) {
-      switch (this.#mode) {
-        case STRING: {
-          i = endOfText(chunk, i, to);
-          if (i === to) break;
-          const c = chunk[i];
-          if (c === QUOTE) {
-            this.#endString(chunk, tokenFrom, i);
-            i++;
-          } else if (c === BACKSLASH) {
-            this.#mode = ESCAPE;
-            i++;
-          } else this.#mode = BAD;
-          break;
-        }
-        case ESCAPE: {
-          const c = chunk[i] as number;
-          if (c === LOWER_U) [this.#mode, this.#count] = [UNICODE, 0];
-          else this.#mode = SIMPLE_ESCAPE[c] === 1 ? STRING : BAD;
-          if (this.#mode !== BAD) i++;
-          break;
-        }
-        case UNICODE:
-          if (HEX[chunk[i] as number] === 0) this.#mode = BAD;
+      const c = chunk[i] as number;
+      if (mode === STRING) {
+        if (PLAIN[c] === 1) i++;
+        else if (c === QUOTE) {
+          if (this.#want !== SKIP) this.#endString(chunk, tokenFrom, i);
+          mode = this.#inKey ? AFTER_KEY : this.#afterValue();
+          i++;
+        } else if (c === BACKSLASH) {
+          if (i + 1 < to && SIMPLE_ESCAPE[chunk[i + 1] as number] === 1) i += 2;
           else {
+            mode = ESCAPE;
             i++;
-            if (++this.#count === 4) this.#mode = STRING;
           }
-          break;
-        case NUMBER: {
-          let state = this.#count;
-          let next = state;
-          while (i < to && next !== 0) {
-            next = NUMBER_NEXT[(state << 3) | (NUMBER_STEP[chunk[i] as number] as number)] as number;
-            if (next !== 0) [state, i] = [next, i + 1];
-          }
-          this.#count = state;
-          if (next !== 0) break;
-          if (NUMBER_ENDS[state] === 1) this.#endScalar(chunk, tokenFrom, i);
-          else this.#mode = BAD;
-          break;
+        } else mode = BAD;
+        // The run of plain text up to the next byte that matters.
+        if (mode === STRING) while (i < to && PLAIN[chunk[i] as number] === 1) i++;
+      } else if (mode < STRING) {
+        switch (ACTIONS[(mode << 8) | c]) {
+          case PASS:
+            break;
+          case BEGIN_KEY:
+            mode = STRING;
+            tokenFrom = i + 1;
+            this.#inKey = true;
+            if (nesting.depth === this.#followed && this.#listener !== undefined) this.#want = KEEP;
+            break;
+          case BEGIN_STRING:
+            mode = STRING;
+            tokenFrom = i + 1;
+            this.#inKey = false;
+            if (nesting.depth === this.#followed) this.#ask(true);
+            break;
+          case BEGIN_NUMBER:
+            mode = NUMBER;
+            tokenFrom = i;
+            this.#count = NUMBER_NEXT[(NUMBER_START << 8) | c] as number;
+            if (nesting.depth === this.#followed) this.#ask(false);
+            break;
+          case BEGIN_LITERAL:
+            mode = LITERAL;
+            tokenFrom = i;
+            this.#word = literalOf(c);
+            this.#count = 1;
+            if (nesting.depth === this.#followed) this.#ask(false);
+            break;
+          case BEGIN_OBJECT:
+            mode = this.#open(false) ? FIRST_KEY : TOO_DEEP;
+            break;
+          case BEGIN_LIST:
+            mode = this.#open(true) ? FIRST_ITEM : TOO_DEEP;
+            break;
+          case END:
+            if (nesting.depth === this.#followed) {
+              this.#followed--;
+              this.#listener?.closed();
+            }
+            nesting.pop();
+            mode = this.#afterValue();
+            break;
+          case GO_TO_KEY:
+            mode = KEY;
+            break;
+          case GO_TO_VALUE:
+            mode = VALUE;
+            break;
+          default:
+            mode = BAD;
         }
-        case LITERAL:
-          if (chunk[i] !== this.#word.charCodeAt(this.#count)) this.#mode = BAD;
-          else {
-            i++;
-            if (++this.#count === this.#word.length) this.#endScalar(chunk, tokenFrom, i);
-          }
-          break;
-        default: {
-          while (i < to && SPACE[chunk[i] as number] === 1) i++;
-          if (i === to) break;
-          tokenFrom = i;
-          this.#structure(chunk[i] as number);
-          // Numbers and literals begin with their first byte, strings and the rest go on behind it.
-          const mode = this.#mode;
-          if (mode === STRING) tokenFrom = i + 1;
-          if (mode < BAD || mode === STRING) i++;
+        if (mode !== BAD) i++;
+      } else if (mode === NUMBER) {
+        let state = this.#count;
+        let next = NUMBER_NEXT[(state << 8) | c] as number;
+        while (next !== 0) {
+          state = next;
+          i++;
+          next = i < to ? (NUMBER_NEXT[(state << 8) | (chunk[i] as number)] as number) : 0;
         }
-      }
-      if (this.#mode === BAD || this.#mode === TOO_DEEP) {
-        if (this.#mode === BAD) this.malformedAt = startedAt + i;
-        i = to;
-      }
+        this.#count = state;
+        if (i === to) break;
+        if (NUMBER_ENDS[state] === 1) {
+          if (this.#want !== SKIP) this.#endScalar(chunk, tokenFrom, i);
+          mode = this.#afterValue();
+        } else mode = BAD;
+      } else if (mode === LITERAL) {
+        if (c !== this.#word.charCodeAt(this.#count)) mode = BAD;
+        else {
+          i++;
+          if (++this.#count === this.#word.length) {
+            if (this.#want !== SKIP) this.#endScalar(chunk, tokenFrom, i);
+            mode = this.#afterValue();
+          }
+        }
+      } else if (mode === ESCAPE) {
+        if (c === LOWER_U) {
+          mode = UNICODE;
+          this.#count = 0;
+        } else mode = SIMPLE_ESCAPE[c] === 1 ? STRING : BAD;
+        if (mode !== BAD) i++;
+      } else if (mode === UNICODE) {
+        if (HEX[c] === 0) mode = BAD;
+        else {
+          i++;
+          if (++this.#count === 4) mode = STRING;
+        }
+      } else break;
     }
-    if (this.#want !== SKIP && this.#mode >= STRING && this.#mode <= LITERAL) this.#take(chunk, tokenFrom, to);
-    this.bytes += to - from;
+    if (mode === BAD) this.malformedAt = startedAt + i;
+    else if (this.#want !== SKIP && mode >= STRING && mode <= LITERAL) this.#take(chunk, tokenFrom, to);
+    this.#mode = mode;
   }
 
   /** Returns where the text begins. */
   #skipMark(chunk: Uint8Array, from: number, to: number): number {
     let i = from;
-    while (i < to && this.#bom < 3 && chunk[i] === BOM[this.#bom]) {
-      this.#bom++;
+    while (i < to && this.#mark < 3 && chunk[i] === BOM[this.#mark]) {
+      this.#mark++;
       i++;
     }
-    if (i === to || this.#bom === 3) return i;
+    if (i === to || this.#mark === 3) return i;
     // Half a mark is a character that no document begins with.
-    if (this.#bom > 0) [this.#mode, this.malformedAt] = [BAD, 0];
-    this.#bom = 3;
-    return this.#mode === BAD ? to : i;
-  }
-
-  #structure(c: number): void {
-    const mode = this.#mode;
-    const nesting = this.#nesting;
-    if (mode === VALUE || (mode === VALUE_OR_END && c !== CLOSE_LIST)) this.#startValue(c);
-    else if ((mode === KEY || mode === KEY_OR_END) && c === QUOTE) {
-      [this.#mode, this.#inKey] = [STRING, true];
-      this.#want = nesting.depth === this.#followed && this.#listener !== undefined ? KEEP : SKIP;
-    } else if (mode === AFTER_KEY && c === COLON) this.#mode = VALUE;
-    else if (mode === AFTER && c === COMMA) this.#mode = nesting.inList ? VALUE : KEY;
-    else if (
-      mode !== KEY &&
-      mode !== AFTER_KEY &&
-      mode !== DONE &&
-      c === (nesting.inList ? CLOSE_LIST : CLOSE_OBJECT)
-    ) {
-      if (nesting.depth === this.#followed) {
-        this.#followed--;
-        this.#listener?.closed();
-      }
-      nesting.pop();
-      this.#mode = nesting.depth === 0 ? DONE : AFTER;
-    } else this.#mode = BAD;
-  }
-
-  #startValue(c: number): void {
-    const nesting = this.#nesting;
-    const heard = nesting.depth === this.#followed ? this.#listener : undefined;
-    if (c === OPEN_OBJECT || c === OPEN_LIST) {
-      const isList = c === OPEN_LIST;
-      if (heard?.opened(isList)) this.#followed++;
-      this.#mode = nesting.push(isList) ? (isList ? VALUE_OR_END : KEY_OR_END) : TOO_DEEP;
-      return;
-    }
-    this.#inKey = false;
-    if (c === QUOTE) this.#mode = STRING;
-    else if (LITERAL_START[c] !== 0) {
-      [this.#mode, this.#count] = [LITERAL, 0];
-      this.#word = LITERALS[(LITERAL_START[c] as number) - 1] as string;
-    } else if (NUMBER_NEXT[(NUMBER_START << 3) | (NUMBER_STEP[c] as number)] !== 0)
-      [this.#mode, this.#count] = [NUMBER, NUMBER_START];
-    else {
+    if (this.#mark > 0) {
       this.#mode = BAD;
-      return;
+      this.malformedAt = 0;
     }
-    this.#want = heard === undefined ? SKIP : heard.wants(c === QUOTE);
+    this.#mark = 3;
+    return i;
+  }
+
+  #open(isList: boolean): boolean {
+    const nesting = this.#nesting;
+    if (nesting.depth === this.#followed && this.#listener?.opened(isList)) this.#followed++;
+    return nesting.push(isList);
+  }
+
+  #ask(isString: boolean): void {
+    if (this.#listener !== undefined) this.#want = this.#listener.wants(isString);
+  }
+
+  #afterValue(): number {
+    const { depth, inList } = this.#nesting;
+    return depth === 0 ? DONE : inList ? AFTER_ITEM : AFTER_MEMBER;
   }
 
   #take(chunk: Uint8Array, from: number, to: number): void {
@@ -261,33 +282,25 @@ export class JsonScan {
   }
 
   #endString(chunk: Uint8Array, from: number, to: number): void {
-    const want = this.#want;
+    const listener = this.#listener as JsonListener;
+    const token = this.#token;
+    if (this.#want === STREAM) {
+      if (to > from) listener.text(chunk, from, to);
+      listener.textEnd();
+    } else if (!this.#inKey) {
+      const raw = token.take(chunk, from, to);
+      listener.scalar(raw?.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw, true);
+    } else if (token.length === 0) listener.key(chunk, from, to - from > MAX_TOKEN_BYTES ? from : to);
+    else {
+      token.add(chunk, from, to);
+      listener.key(token.bytes, 0, token.length > MAX_TOKEN_BYTES ? 0 : token.length);
+      token.length = 0;
+    }
     this.#want = SKIP;
-    if (this.#inKey) {
-      this.#mode = AFTER_KEY;
-      if (want === KEEP) this.#listener?.key(this.#token.string(chunk, from, to));
-      return;
-    }
-    this.#mode = this.#nesting.depth === 0 ? DONE : AFTER;
-    if (want === KEEP) {
-      const text = this.#token.string(chunk, from, to);
-      this.#listener?.scalar(text === undefined ? undefined : JSON.stringify(text));
-    } else if (want === STREAM) {
-      if (to > from) this.#listener?.text(chunk, from, to);
-      this.#listener?.textEnd();
-    }
   }
 
   #endScalar(chunk: Uint8Array, from: number, to: number): void {
-    this.#mode = this.#nesting.depth === 0 ? DONE : AFTER;
-    if (this.#want === KEEP) this.#listener?.scalar(this.#token.text(chunk, from, to));
+    this.#listener?.scalar(this.#token.take(chunk, from, to), false);
     this.#want = SKIP;
   }
-}
-
-/** Index of the first byte that is not plain text. */
-function endOfText(chunk: Uint8Array, from: number, to: number): number {
-  let i = from;
-  while (i < to && PLAIN[chunk[i] as number] === 1) i++;
-  return i;
 }

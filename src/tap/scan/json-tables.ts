@@ -1,4 +1,4 @@
-/** The grammar of RFC 8259 by bytes: what is plain text in a string, which escapes exist, how a number may go on. Pure data. */
+/** The grammar of RFC 8259 by bytes, as tables: what may stand where, which escapes exist, how a number goes on. Pure data. */
 
 const code = (char: string): number => char.charCodeAt(0);
 const table = (isIn: (byte: number) => boolean): Uint8Array => Uint8Array.from({ length: 256 }, (_, c) => +isIn(c));
@@ -9,12 +9,8 @@ const among =
 
 export const QUOTE = code('"');
 export const BACKSLASH = code('\\');
-export const COMMA = code(',');
-export const COLON = code(':');
 export const OPEN_OBJECT = code('{');
-export const CLOSE_OBJECT = code('}');
 export const OPEN_LIST = code('[');
-export const CLOSE_LIST = code(']');
 export const LOWER_U = code('u');
 
 /** Inside a string: bytes that change nothing. Bytes above 0x7f are text whether they are valid UTF-8 or not, as for TextDecoder. */
@@ -24,12 +20,64 @@ export const SIMPLE_ESCAPE = table(among('"\\/bfnrt'));
 export const HEX = table(among('0123456789abcdefABCDEF'));
 export const SPACE = table(among(' \t\n\r'));
 
+/** Where a scanner stands between tokens. */
+export const VALUE = 0;
+export const FIRST_ITEM = 1;
+export const KEY = 2;
+export const FIRST_KEY = 3;
+export const AFTER_KEY = 4;
+export const AFTER_ITEM = 5;
+export const AFTER_MEMBER = 6;
+export const DONE = 7;
+
+/** What a byte does there. */
+export const WRONG = 0;
+export const PASS = 1;
+export const BEGIN_KEY = 2;
+export const BEGIN_STRING = 3;
+export const BEGIN_NUMBER = 4;
+export const BEGIN_LITERAL = 5;
+export const BEGIN_OBJECT = 6;
+export const BEGIN_LIST = 7;
+export const END = 8;
+export const GO_TO_KEY = 9;
+export const GO_TO_VALUE = 10;
+
+const IN_VALUE: readonly (readonly [chars: string, action: number])[] = [
+  ['"', BEGIN_STRING],
+  ['-0123456789', BEGIN_NUMBER],
+  ['tfn', BEGIN_LITERAL],
+  ['{', BEGIN_OBJECT],
+  ['[', BEGIN_LIST],
+];
+const MOVES: Readonly<Record<number, typeof IN_VALUE>> = {
+  [VALUE]: IN_VALUE,
+  [FIRST_ITEM]: [...IN_VALUE, [']', END]],
+  [KEY]: [['"', BEGIN_KEY]],
+  [FIRST_KEY]: [
+    ['"', BEGIN_KEY],
+    ['}', END],
+  ],
+  [AFTER_KEY]: [[':', GO_TO_VALUE]],
+  [AFTER_ITEM]: [
+    [',', GO_TO_VALUE],
+    [']', END],
+  ],
+  [AFTER_MEMBER]: [
+    [',', GO_TO_KEY],
+    ['}', END],
+  ],
+  [DONE]: [],
+};
+/** The action at `place << 8 | byte`. */
+export const ACTIONS = new Uint8Array(8 << 8);
+for (const [place, moves] of Object.entries(MOVES))
+  for (const [chars, action] of [...moves, [' \t\n\r', PASS] as const])
+    for (const char of chars) ACTIONS[(Number(place) << 8) | code(char)] = action;
+
 export const LITERALS = ['true', 'false', 'null'] as const;
-/** First byte of a literal to its index in LITERALS plus one. */
-export const LITERAL_START = Uint8Array.from(
-  { length: 256 },
-  (_, c) => LITERALS.findIndex((word) => code(word) === c) + 1,
-);
+/** The literal that begins with this byte. */
+export const literalOf = (c: number): string => LITERALS.find((word) => code(word) === c) as string;
 
 /** States of a number; 0 is "no number goes on like this". */
 const STATES = ['none', 'start', 'minus', 'zero', 'int', 'point', 'fraction', 'e', 'sign', 'exponent'] as const;
@@ -58,13 +106,10 @@ function stepOf(c: number): Step {
 }
 
 export const NUMBER_START = STATES.indexOf('start');
-/** Index of the step that a byte is. */
-export const NUMBER_STEP = Uint8Array.from({ length: 256 }, (_, c) => STEPS.indexOf(stepOf(c)));
-/** The next state, at `state << 3 | step`. */
-export const NUMBER_NEXT = Uint8Array.from({ length: STATES.length << 3 }, (_, at) => {
-  const step = STEPS[at & 7];
-  const next = step === undefined ? undefined : GRAMMAR[STATES[at >> 3] as State][step];
-  return next === undefined ? 0 : STATES.indexOf(next);
-});
+/** The next state, at `state << 8 | byte`. */
+export const NUMBER_NEXT = new Uint8Array(STATES.length << 8);
+for (const [state, name] of STATES.entries())
+  for (let c = 0; c < 256; c++)
+    NUMBER_NEXT[(state << 8) | c] = Math.max(0, STATES.indexOf(GRAMMAR[name][stepOf(c)] ?? 'none'));
 /** May a number end in this state? */
 export const NUMBER_ENDS = Uint8Array.from(STATES, (state) => +['zero', 'int', 'fraction', 'exponent'].includes(state));

@@ -1,4 +1,4 @@
-/** Which containers are open, one bit each: all that a JSON scanner has to remember. Bounded: 8 KiB at most. */
+/** Which containers are open, one bit each: all that a JSON scanner has to remember. Bounded by its depth: 16 KiB at most. */
 
 /** Deeper than any real message. JSON.parse goes deeper, so beyond it nothing is claimed. */
 export const MAX_DEPTH = 65_536;
@@ -7,17 +7,14 @@ export class Nesting {
   depth = 0;
   /** Is the innermost container a list? */
   inList = false;
-  #bits = new Uint32Array(4);
+  /** 32 containers in each. */
+  readonly #bits: number[] = [0];
 
   /** false: too deep. */
   push(isList: boolean): boolean {
     if (this.depth === MAX_DEPTH) return false;
     const word = this.depth >> 5;
-    if (word === this.#bits.length) {
-      const more = new Uint32Array(word * 2);
-      more.set(this.#bits);
-      this.#bits = more;
-    }
+    if (word === this.#bits.length) this.#bits.push(0);
     const bit = 1 << (this.depth & 31);
     if (isList) this.#bits[word]! |= bit;
     else this.#bits[word]! &= ~bit;
@@ -32,6 +29,7 @@ export class Nesting {
   }
 
   clear(): void {
-    [this.depth, this.inList] = [0, false];
+    this.depth = 0;
+    this.inList = false;
   }
 }

@@ -1,44 +1,40 @@
 /** One short token of a document (a key, an id, a code), put together from the chunks that it came in. Never a payload: 1 KiB. */
 
-const MAX_BYTES = 1024;
-const SHORT = 64;
+export const MAX_TOKEN_BYTES = 1024;
+const SHORT = 32;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class Token {
+  /** Of the parts that came before the last one. */
+  length = 0;
   #kept: Uint8Array | undefined;
-  #length = 0;
 
   add(chunk: Uint8Array, from: number, to: number): void {
-    const length = this.#length + to - from;
-    if (length <= MAX_BYTES) {
-      this.#kept ??= new Uint8Array(MAX_BYTES);
-      this.#kept.set(chunk.subarray(from, to), this.#length);
+    const length = this.length + to - from;
+    if (length <= MAX_TOKEN_BYTES) {
+      this.#kept ??= new Uint8Array(MAX_TOKEN_BYTES);
+      this.#kept.set(chunk.subarray(from, to), this.length);
     }
-    this.#length = length;
+    this.length = length;
   }
 
-  /** The JSON text whose last part stands in `chunk`; undefined when it is too long. Forgets it. */
-  text(chunk: Uint8Array, from: number, to: number): string | undefined {
-    if (this.#length === 0) return to - from > MAX_BYTES ? undefined : decode(chunk, from, to);
+  /** What was added; as many bytes of it as `length` says. Valid while that is not more than MAX_TOKEN_BYTES. */
+  get bytes(): Uint8Array {
+    return this.#kept as Uint8Array;
+  }
+
+  /** The text whose last part stands in `chunk`; undefined when it is too long. Forgets it. */
+  take(chunk: Uint8Array, from: number, to: number): string | undefined {
+    if (this.length === 0) return to - from > MAX_TOKEN_BYTES ? undefined : decode(chunk, from, to);
     this.add(chunk, from, to);
-    const length = this.#length;
-    this.#length = 0;
-    return length > MAX_BYTES ? undefined : decode(this.#kept as Uint8Array, 0, length);
-  }
-
-  /** The same for a string, without its quotes: its value. */
-  string(chunk: Uint8Array, from: number, to: number): string | undefined {
-    const text = this.text(chunk, from, to);
-    return text === undefined || !text.includes('\\') ? text : (JSON.parse(`"${text}"`) as string);
-  }
-
-  clear(): void {
-    this.#length = 0;
+    const { length } = this;
+    this.length = 0;
+    return length > MAX_TOKEN_BYTES ? undefined : decode(this.bytes, 0, length);
   }
 }
 
 /** Short ASCII, the common case, costs no call out of JavaScript. */
-function decode(bytes: Uint8Array, from: number, to: number): string {
+export function decode(bytes: Uint8Array, from: number, to: number): string {
   if (to - from > SHORT) return utf8.decode(bytes.subarray(from, to));
   let text = '';
   for (let i = from; i < to; i++) {
