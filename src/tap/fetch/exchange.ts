@@ -87,7 +87,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   return {
     failed(reason) {
       const none = { how: 'no_response' } as const;
-      if (signal?.aborted) return endedByClient(none);
+      if (signal?.aborted) {
+        endedByClient(none);
+        return;
+      }
       const error = errorWord(reason);
       if (isNotSent(error)) transport.sent = 'none';
       emitClose({ ...none, by: 'peer', error });
@@ -111,9 +114,11 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
         end: () => ended(scan, head),
         error(reason) {
           if (closed) return;
-          if (signal?.aborted) return endedByClient({ how: 'cancel', ...scan.close() });
-          emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
-          parsed(scan);
+          if (signal?.aborted) endedByClient({ how: 'cancel', ...scan.close() });
+          else {
+            emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
+            parsed(scan);
+          }
         },
         cancel: () => left(response, mediaType, scan),
         dropped: () => left(response, mediaType, scan),
@@ -142,7 +147,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   function answeredBy(answer: Answer): void {
     if (answer.tools !== undefined) memory.learnTools(place, answer.tools);
     if (!isGet) return;
-    if (carries?.waitsFor(answer.idJson)) return carries.answered(answer.idJson, answer);
+    if (carries?.waitsFor(answer.idJson)) {
+      carries.answered(answer.idJson, answer);
+      return;
+    }
     const waiting = pending.get(scope, answer.idJson);
     if (waiting === undefined) return;
     // What any client had to parse, to get the answer of that request.
@@ -152,7 +160,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
 
   function ended(scan: BodyScan, head: LineFields): void {
     if (closed) return;
-    if (carrier !== undefined && head.status === 202) return waitFor(carrier, scan);
+    if (carrier !== undefined && head.status === 202) {
+      waitFor(carrier, scan);
+      return;
+    }
     emitClose({ how: 'eof', by: 'peer', ...scan.close() });
     parsed(scan);
     const found = scan.discovery();

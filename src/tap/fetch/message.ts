@@ -86,8 +86,7 @@ export function isMcpPost({ method }: Message, header: HeaderReader, known: bool
 }
 
 /** A GET or DELETE says little about itself. A version header alone is no sign: the SDKs' OAuth discovery sends it too. */
-export const isMcpOther = (header: HeaderReader, known: boolean): boolean =>
-  known || header('mcp-session-id') !== null;
+export const isMcpOther = (header: HeaderReader, known: boolean): boolean => known || header('mcp-session-id') !== null;
 
 const MAX_COPY_BYTES = 1024 * 1024;
 

@@ -80,7 +80,10 @@ function owned(value: unknown): Uint8Array<ArrayBuffer> {
 }
 
 /** What the constructor cannot set. A clone is another response: it gets the same. */
-function likeness(seen: Response, { url, redirected, type }: { url: string; redirected: boolean; type: string }): Response {
+function likeness(
+  seen: Response,
+  { url, redirected, type }: { url: string; redirected: boolean; type: string },
+): Response {
   const own = (name: string, value: unknown) =>
     Object.defineProperty(seen, name, { value, configurable: true, enumerable: false, writable: true });
   own('url', url);

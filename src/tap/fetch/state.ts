@@ -1,9 +1,11 @@
 /** What all exchanges of a process share. Made when the first one begins, and not before. */
-import { createFollow, type Follow } from '../settle/follow.ts';
-import type { Digester } from '../digest.ts';
-import type { Answer } from '../scan/answer.ts';
-import type { Lines } from '../writer/lines.ts';
+
 import * as timers from 'node:timers';
+import type { Digester } from '../digest.ts';
+import { quietly } from '../quietly.ts';
+import type { Answer } from '../scan/answer.ts';
+import { createFollow, type Follow } from '../settle/follow.ts';
+import type { Lines } from '../writer/lines.ts';
 import { type Carriers, createCarriers } from './carriers.ts';
 import { type Clients, createClients } from './clients.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -53,19 +55,17 @@ export function createFetchState({ lines, digester, now, newId }: StateOptions):
 function createLater(): FetchState['later'] {
   const waiting = new Set<() => void>();
   const flush = (): void => {
+    process.removeListener('exit', flush);
     for (const step of waiting) {
       waiting.delete(step);
-      try {
-        step();
-      } catch {
-        // The host must not notice.
-      }
+      quietly(step);
     }
   };
-  // Before the writer's own handler, which writes what is left.
-  process.prependListener('exit', flush);
   return (step) => {
     waiting.add(step);
-    if (waiting.size === 1) setImmediate(flush).unref();
+    if (waiting.size > 1) return;
+    setImmediate(flush).unref();
+    // Before the writer's own handler, which writes what is left.
+    process.prependListener('exit', flush);
   };
 }

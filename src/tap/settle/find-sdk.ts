@@ -14,7 +14,8 @@ export interface SdkCaller {
 }
 
 const CLIENT_PACKAGE = /[\\/]@modelcontextprotocol[\\/]client[\\/]dist[\\/]index\.[cm]?js$/;
-const SDK_PACKAGE = /[\\/]@modelcontextprotocol[\\/]sdk[\\/]dist[\\/](?:esm|cjs)[\\/]client[\\/](?:streamableHttp|sse|index)\.js$/;
+const SDK_PACKAGE =
+  /[\\/]@modelcontextprotocol[\\/]sdk[\\/]dist[\\/](?:esm|cjs)[\\/]client[\\/](?:streamableHttp|sse|index)\.js$/;
 const DEPTH = 40;
 
 /** The files of the callers, from the innermost outwards. */
@@ -46,8 +47,15 @@ export function findSdkCaller(): SdkCaller | undefined {
 }
 
 /** The Client class of that very module instance; undefined where it is not loaded or looks unlike a client. */
-export function loadClientClass({ file, isUrl }: SdkCaller): ClientClass | undefined | Promise<ClientClass | undefined> {
-  if (isUrl) return import(file).then((module) => clientIn(module), () => undefined);
+export function loadClientClass({
+  file,
+  isUrl,
+}: SdkCaller): ClientClass | undefined | Promise<ClientClass | undefined> {
+  if (isUrl)
+    return import(file).then(
+      (module) => clientIn(module),
+      () => undefined,
+    );
   return clientIn(require.cache[file]?.exports);
 }
 

@@ -96,8 +96,7 @@ export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
     return settling.method === method && settling.target === target;
   };
 
-  const wrapRequest =
-    (original: Method): Method =>
+  const wrapRequest = (original: Method): Method =>
     function request(this: object, ...args) {
       const settling = quietly(() => settlingOf(args[0]));
       if (settling === undefined || belongsTo(this, settling)) return Reflect.apply(original, this, args);
@@ -105,21 +104,18 @@ export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
       const options = args.length > 2 ? args[2] : args[1];
       return followed(this, settling, options, () => Reflect.apply(original, this, args));
     };
-  const wrapCallTool =
-    (original: Method): Method =>
+  const wrapCallTool = (original: Method): Method =>
     function callTool(this: object, ...args) {
       const settling: Settling = { method: 'tools/call', target: nameIn(args[0]) };
       const options = args.length > 2 ? args[2] : args[1];
       return followed(this, settling, options, () => Reflect.apply(original, this, args));
     };
-  const wrapConnect =
-    (original: Method): Method =>
+  const wrapConnect = (original: Method): Method =>
     function connect(this: object, ...args) {
       quietly(() => clients.connecting(this));
       return callers.run({ instance: this, settling: undefined }, () => Reflect.apply(original, this, args));
     };
-  const wrapClose =
-    (original: Method): Method =>
+  const wrapClose = (original: Method): Method =>
     function close(this: object, ...args) {
       quietly(() => {
         const client = clients.ofInstance(this);
