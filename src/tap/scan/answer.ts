@@ -32,20 +32,26 @@ export const mayHoldText = (method: string): boolean => method === CALL || metho
 
 export function answerFields(answer: FoundAnswer, terminalTs: number | undefined): LineFields {
   const { match, kind, errorCode, isError, resultType } = answer;
-  return {
-    ...(match === undefined ? {} : { terminal: match === 'match', id_match: match }),
-    ...(match === 'match' ? { terminal_kind: kind } : {}),
-    ...(match === 'match' && terminalTs !== undefined ? { terminal_ts: terminalTs } : {}),
-    ...(errorCode === undefined ? {} : { error_code: errorCode }),
-    ...(isError === undefined ? {} : { is_error: isError }),
-    ...(resultType === undefined ? {} : { result_type: resultType }),
-  };
+  const fields: LineFields = {};
+  if (match !== undefined) {
+    fields.terminal = match === 'match';
+    fields.id_match = match;
+  }
+  if (match === 'match') {
+    fields.terminal_kind = kind;
+    if (terminalTs !== undefined) fields.terminal_ts = terminalTs;
+  }
+  if (errorCode !== undefined) fields.error_code = errorCode;
+  if (isError !== undefined) fields.is_error = isError;
+  if (resultType !== undefined) fields.result_type = resultType;
+  return fields;
 }
 
 /** One word for the text parts of all answers. */
 export function innerJsonOf(answers: readonly FoundAnswer[]): InnerJson {
-  const words = answers.map(({ inner }) => inner);
-  return words.includes('bad') ? 'bad' : words.includes('ok') ? 'ok' : 'none';
+  let word: InnerJson = 'none';
+  for (const { inner } of answers) if (word !== 'bad' && inner !== 'none') word = inner;
+  return word;
 }
 
 export const parsedWhole = (bytes: number): LineFields => ({ of: 'message', ok: true, bytes });

@@ -5,37 +5,29 @@
 
 export const MAX_CAPTURE_BYTES = 1024 * 1024;
 
-export interface Capture {
-  add(chunk: Uint8Array, from: number, to: number): void;
-  clear(): void;
-  /** undefined: it was too long, or is not JSON. */
-  parse(): unknown;
-  readonly bytes: number;
-}
+export class Capture {
+  bytes = 0;
+  #kept: Uint8Array[] = [];
 
-export function createCapture(): Capture {
-  let kept: Uint8Array[] = [];
-  let bytes = 0;
-  return {
-    add(chunk, from, to) {
-      bytes += to - from;
-      // A copy: the reader of the body may take the memory of the chunk away.
-      if (bytes <= MAX_CAPTURE_BYTES) kept.push(chunk.slice(from, to));
-      else kept = [];
-    },
-    clear() {
-      [kept, bytes] = [[], 0];
-    },
-    parse() {
-      if (bytes > MAX_CAPTURE_BYTES) return undefined;
-      try {
-        return JSON.parse(new TextDecoder().decode(Buffer.concat(kept)));
-      } catch {
-        return undefined;
-      }
-    },
-    get bytes() {
-      return bytes;
-    },
-  };
+  add(chunk: Uint8Array, from: number, to: number): void {
+    this.bytes += to - from;
+    // A copy: the reader of the body may take the memory of the chunk away.
+    if (this.bytes <= MAX_CAPTURE_BYTES) this.#kept.push(chunk.slice(from, to));
+    else this.#kept = [];
+  }
+
+  clear(): void {
+    this.#kept = [];
+    this.bytes = 0;
+  }
+
+  /** undefined: it was too long, or is not JSON. */
+  parse(): unknown {
+    if (this.bytes > MAX_CAPTURE_BYTES) return undefined;
+    try {
+      return JSON.parse(new TextDecoder().decode(Buffer.concat(this.#kept)));
+    } catch {
+      return undefined;
+    }
+  }
 }

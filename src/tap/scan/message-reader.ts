@@ -31,10 +31,9 @@ export interface Messages {
   readonly cancelled: readonly (string | undefined)[];
 }
 
-export interface MessageOptions {
+/** Is this id (canonical JSON text) that of a request whose answer may come here? */
+export interface IdMatcher {
   idMatch(idJson: string): boolean;
-  /** Look at text parts of results that look like JSON. */
-  readonly inner: boolean;
 }
 
 /** Answers and cancellations kept of one batch. */
@@ -54,7 +53,8 @@ export class MessageReader implements JsonListener, Messages {
   /** Some message of the document has a result or an error. */
   answering = false;
   readonly envelope = new Envelope();
-  readonly #options: MessageOptions;
+  readonly #ids: IdMatcher;
+  readonly #looksAtText: boolean;
   #innerScan: InnerJsonScan | undefined = undefined;
   #place = DOCUMENT;
   #isBatch = false;
@@ -64,8 +64,10 @@ export class MessageReader implements JsonListener, Messages {
   #isText = false;
   #partInner: InnerJson = 'none';
 
-  constructor(options: MessageOptions) {
-    this.#options = options;
+  /** `looksAtText`: say of text parts of results whether they are JSON. */
+  constructor(ids: IdMatcher, looksAtText: boolean) {
+    this.#ids = ids;
+    this.#looksAtText = looksAtText;
   }
 
   clear(): void {
@@ -170,7 +172,7 @@ export class MessageReader implements JsonListener, Messages {
       case at.PARAMS_MEMBER:
         return isList ? -1 : at.PARAMS;
       case at.CONTENT:
-        return isList && this.#options.inner ? CONTENT_LIST : -1;
+        return isList && this.#looksAtText ? CONTENT_LIST : -1;
       default:
         return -1;
     }
@@ -189,7 +191,7 @@ export class MessageReader implements JsonListener, Messages {
   #noteAnswer(kind: 'result' | 'error'): void {
     const { id, idTooLong, errorCode, isError, resultType, inner } = this.envelope;
     const absent = idTooLong ? undefined : 'null_id';
-    const match = id === undefined ? absent : this.#options.idMatch(id) ? 'match' : 'mismatch';
+    const match = id === undefined ? absent : this.#ids.idMatch(id) ? 'match' : 'mismatch';
     const answer: FoundAnswer = { idJson: id, match, kind, errorCode, isError, resultType, inner };
     if (match !== 'match') this.other ??= answer;
     else if (this.matched.length < MAX_KEPT) this.matched.push(answer);

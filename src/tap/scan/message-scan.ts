@@ -3,15 +3,15 @@
  * which answers it holds and what else; what that means for the exchange is decided by the body scans.
  */
 import { JsonScan, type JsonState } from './json-scan.ts';
-import { type MessageOptions, MessageReader, type Messages } from './message-reader.ts';
+import { type IdMatcher, MessageReader, type Messages } from './message-reader.ts';
 
 export class MessageScan {
   readonly #reader: MessageReader;
   readonly #json: JsonScan;
 
   /** `bom`: the bytes are those of a body, which may start with a byte order mark. */
-  constructor(options: MessageOptions, bom: boolean) {
-    this.#reader = new MessageReader(options);
+  constructor(ids: IdMatcher, looksAtText: boolean, bom: boolean) {
+    this.#reader = new MessageReader(ids, looksAtText);
     this.#json = new JsonScan(this.#reader, bom);
   }
 

@@ -11,6 +11,7 @@ export type ToolAnnotations = NonNullable<LineFields['annotations']>;
 /** null: the server declares none for this tool. */
 export type ToolHints = ReadonlyMap<string, ToolAnnotations | null>;
 
+/** What may be said of a result that was looked into. */
 export interface ResultFacts {
   readonly list?: ListFacts | undefined;
   readonly tools?: ToolHints | undefined;

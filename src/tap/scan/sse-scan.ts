@@ -10,13 +10,9 @@ export interface SseListener {
   /** An event of a type that carries messages is whole. Its data is in the scanner, which is used again afterwards. */
   message(message: MessageScan): void;
   /** The data of an event begins. */
-  began?(): void;
+  began(): void;
   /** Data of the event that is not finished yet, in pieces. */
-  data?(chunk: Uint8Array, from: number, to: number): void;
-}
-
-export interface SseOptions extends SseListener {
-  readonly scan: MessageScan;
+  data(chunk: Uint8Array, from: number, to: number): void;
 }
 
 /** Events longer than this are marked. Their bytes are scanned all the same: nothing of them is kept. */
@@ -43,7 +39,7 @@ export class SseScan {
   /** Of the last event that carried an id; undefined: none, or too long. */
   lastEventId: string | undefined;
   oversize = false;
-  readonly #options: SseOptions;
+  readonly #listener: SseListener;
   readonly #message: MessageScan;
   #mode: Mode = 'line';
   #name = '';
@@ -60,9 +56,9 @@ export class SseScan {
   #eventId: string | undefined;
   #lastWasCut = false;
 
-  constructor(options: SseOptions) {
-    this.#options = options;
-    this.#message = options.scan;
+  constructor(message: MessageScan, listener: SseListener) {
+    this.#message = message;
+    this.#listener = listener;
   }
 
   push(chunk: Uint8Array): void {
@@ -164,14 +160,14 @@ export class SseScan {
     if (this.#hasData) this.#addData(NEWLINE, 0, 1);
     else {
       this.#message.reset();
-      this.#options.began?.();
+      this.#listener.began();
     }
     this.#hasData = true;
   }
 
   #addData(chunk: Uint8Array, from: number, to: number): void {
     this.#message.push(chunk, from, to);
-    this.#options.data?.(chunk, from, to);
+    this.#listener.data(chunk, from, to);
     if (this.#message.bytes > MAX_EVENT_BYTES) this.oversize = true;
   }
 
@@ -223,7 +219,7 @@ export class SseScan {
       this.events++;
       if (this.#carriesMessages()) {
         this.#lastWasCut = this.#message.state() === 'cut';
-        this.#options.message(this.#message);
+        this.#listener.message(this.#message);
       } else this.#lastWasCut = false;
     }
     [this.#open, this.#hasData, this.#eventType, this.#hasId] = [false, false, '', false];
