@@ -195,7 +195,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     const mayAnswer = response.ok && response.status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
     if (mayAnswer && (idJson !== undefined || isGet)) endedByClient({ how: 'cancel', ...scan.close() });
     else if (carrier !== undefined && response.status === 202) waitFor(carrier, scan);
-    else emitClose({ how: 'eof', by: 'peer', ...(idJson === undefined ? {} : { terminal: false }) });
+    else emitClose({ how: 'eof', by: 'peer', cut: 'boundary', ...(idJson === undefined ? {} : { terminal: false }) });
   }
 
   /** fetch followed a redirect to another place. */
