@@ -3,12 +3,13 @@
  * the answer holds one. Says how the exchange ended and by whom; whether that was good is not decided here.
  */
 import { randomUUID } from 'node:crypto';
-import { createDiscoveryCapture, isDiscovery } from './discovery.ts';
+import { createBodyScan } from '../tap/scan/body-scan.ts';
+import { digest } from './digest.ts';
 import { abortWord, errorWord, isNotSent } from './error-word.ts';
 import type { EventLog, LineFields } from './event-log.ts';
 import { observeBody } from './observe-body.ts';
 import type { RequestFacts } from './request-facts.ts';
-import { createBodyScan, describeHead, isEventStream, isJson } from './response-facts.ts';
+import { describeHead, isEventStream, isJson } from './response-facts.ts';
 
 export interface ExchangeRecord {
   readonly exchange: string;
@@ -41,8 +42,17 @@ export function recordExchange(
     answered(response) {
       const head = describeHead(response);
       const mediaType = head.content_type ?? null;
-      const scan = createBodyScan(mediaType, facts.requestId);
-      const discovery = isDiscovery(facts.method) ? createDiscoveryCapture(mediaType) : undefined;
+      const requestId = facts.requestId === undefined ? undefined : JSON.stringify(facts.requestId);
+      const scan = createBodyScan({
+        mediaType,
+        status: response.status,
+        contentEncoding: head.content_encoding ?? null,
+        contentLength: head.content_length ?? null,
+        idMatch: (id) => id === requestId,
+        method: facts.method ?? '',
+        digest,
+        now: Date.now,
+      });
       let closed = false;
       const close = (how: LineFields, body: LineFields): boolean => {
         if (closed) return false;
@@ -52,20 +62,22 @@ export function recordExchange(
       };
       const parsed = (): void => {
         const parse = facts.requestId === undefined ? undefined : scan.parse();
-        if (parse !== undefined) log.emit('parse', { exchange, ...parse, ...expectedBytes(head) });
+        if (parse !== undefined) log.emit('parse', { exchange, ...parse });
       };
       log.emit('headers', { exchange, ...head });
 
       return observeBody(response, {
         chunk(bytes) {
           scan.push(bytes);
-          discovery?.push(bytes);
         },
         end() {
           if (!close({ how: 'eof', by: 'peer' }, scan.close())) return;
           parsed();
-          const found = discovery?.read(head, facts.open.protocol_version);
-          if (found !== undefined) log.emit('discovery', { endpoint: facts.open.endpoint, ...found });
+          const found = scan.discovery();
+          if (found === undefined) return;
+          const { endpoint, protocol_version } = facts.open;
+          const sessions = head.session_issued === true ? 'stateful' : 'stateless';
+          log.emit('discovery', { endpoint, protocol_version, sessions, ...found });
         },
         error(reason) {
           if (signal?.aborted) close({ how: 'cancel', by: 'client', error: abortWord(signal) }, scan.close());
@@ -81,10 +93,4 @@ export function recordExchange(
       });
     },
   };
-}
-
-/** Content-Length counts encoded bytes of the whole body: it is the length of the message for plain JSON only. */
-function expectedBytes({ content_type, content_encoding, content_length }: LineFields): LineFields {
-  const plain = isJson(content_type ?? null) && content_encoding === null && content_length !== undefined;
-  return plain ? { expected_bytes: content_length } : {};
 }

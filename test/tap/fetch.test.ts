@@ -1,16 +1,11 @@
+/** What the tap records of one exchange, and that the caller notices nothing: raw-socket faults and fakes beneath one fetch. */
 import assert from 'node:assert/strict';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { decode, isRejection } from '../src/core/stages/decode.ts';
-import { createEventLog } from '../src/demo/event-log.ts';
-import { type Attempt, createRecordingFetch, type FetchLike, type RecordingOptions } from '../src/demo/recorder.ts';
+import { assertFields, rig } from './rig.ts';
 
-type Line = Record<string, unknown> & { type: string };
+type FetchLike = typeof globalThis.fetch;
 /** fin: the server closes the connection; reset: it drops it once the client has read the first bytes. */
 type Ending = 'keep' | 'fin' | 'reset';
 interface Fault {
@@ -135,10 +130,8 @@ const EXPECTED: Record<string, { headers?: object; close: object; parse: object 
   bad: { close: { how: 'eof', json: 'malformed', terminal: false }, parse: { ok: false, at_end: false, at: 0 } },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'tailfin-recorder-'));
 let base = '';
 let release: () => void = () => {};
-let files = 0;
 const sockets = new Set<Socket>();
 
 /** Answers `/ROW` with the raw bytes of that row. */
@@ -166,31 +159,7 @@ before(async () => {
 after(() => {
   server.close();
   for (const socket of sockets) socket.destroy();
-  rmSync(folder, { recursive: true, force: true });
 });
-
-function recorder(options: Partial<RecordingOptions> = {}) {
-  const file = join(folder, `${files++}.ndjson`);
-  const log = createEventLog({ file, host: 'h', client: 'c', server: 's' });
-  return {
-    fetch: createRecordingFetch({ log, ...options }),
-    log,
-    lines: () => readLines(file),
-    text: () => readFileSync(file, 'utf8'),
-  };
-}
-
-/** Every line must be one that the sidecar takes. */
-function readLines(file: string): Line[] {
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.map((line, index) => {
-    const origin = { source: 'test', writer: 'test', host: 'test' };
-    assert.ok(!isRejection(decode(line, origin, index + 1, 0)), line);
-    const parsed: Line = JSON.parse(line);
-    assert.equal(parsed.seq, index);
-    return parsed;
-  });
-}
 
 const call = (id: number | string = 1, params: object = { name: 'export', arguments: { a: 1 } }): RequestInit => ({
   method: 'POST',
@@ -216,14 +185,10 @@ async function outcome(fetch: FetchLike, row: string): Promise<string> {
   }
 }
 
-function assertFields(line: Line | undefined, expected: object, what: string): void {
-  for (const [name, value] of Object.entries(expected)) assert.deepEqual(line?.[name], value, `${what} ${name}`);
-}
-
 for (const [row, { headers = {}, close, parse }] of Object.entries(EXPECTED)) {
   test(`row ${row}: facts on the lines, and nothing altered for the caller`, async () => {
     const plain = await outcome(fetch, row);
-    const { fetch: recorded, lines, text } = recorder();
+    const { fetch: recorded, lines, text } = rig();
     assert.equal(await outcome(recorded, row), plain);
     const [open, head, closed, parsed] = lines();
     assertFields(
@@ -240,7 +205,7 @@ for (const [row, { headers = {}, close, parse }] of Object.entries(EXPECTED)) {
 }
 
 test('row l: refused, and nothing was sent', async () => {
-  const { fetch: recorded, lines } = recorder();
+  const { fetch: recorded, lines } = rig();
   const spare = createServer().listen(0, '127.0.0.1');
   await new Promise((ready) => spare.once('listening', ready));
   const { port } = spare.address() as AddressInfo;
@@ -254,7 +219,7 @@ test('row l: refused, and nothing was sent', async () => {
 });
 
 test('a caller that gives up is told apart from a peer that breaks', async () => {
-  const { fetch: recorded, lines } = recorder();
+  const { fetch: recorded, lines } = rig();
   const abort = new AbortController();
   const response = await recorded(`${base}/j`, { ...call(), signal: abort.signal });
   const reader = response.body!.getReader();
@@ -265,7 +230,7 @@ test('a caller that gives up is told apart from a peer that breaks', async () =>
   assert.equal(lines().length, 3, 'giving up is no parse failure');
   const never: FetchLike = (_url, init) =>
     new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
-  const hung = recorder({ fetch: never });
+  const hung = rig({ fetch: never });
   await assert.rejects(hung.fetch(`${base}/a`, { ...call(), signal: AbortSignal.timeout(5) }), {
     name: 'TimeoutError',
   });
@@ -293,7 +258,7 @@ function counting(init: ResponseInit) {
 
 test('back-pressure passes through, and a response that nobody reads stays untouched', async () => {
   const { seen, fetch: upstream } = counting({ headers: { 'content-type': 'text/event-stream' } });
-  const { fetch: recorded, lines } = recorder({ fetch: upstream });
+  const { fetch: recorded, lines } = rig({ fetch: upstream });
   const response = await recorded('http://h/mcp', call());
   assert.equal(seen.response?.body?.locked, false);
   assert.equal(seen.pulls, 0);
@@ -315,43 +280,116 @@ test('a body that an SDK throws away because it holds no answer has ended, nobod
     [200, 'text/html'],
   ] as const) {
     const { fetch: upstream } = counting({ status, headers: type === null ? {} : { 'content-type': type } });
-    const { fetch: recorded, lines } = recorder({ fetch: upstream });
+    const { fetch: recorded, lines } = rig({ fetch: upstream });
     await (await recorded('http://h/mcp', call())).body?.cancel();
     assertFields(lines()[2], { type: 'close', how: 'eof', by: 'peer', json: undefined, bytes: undefined }, `${status}`);
   }
-  const { fetch: recorded, lines } = recorder({ fetch: async () => new Response(null, { status: 204 }) });
+  const { fetch: recorded, lines } = rig({ fetch: async () => new Response(null, { status: 204 }) });
   assert.equal((await recorded('http://h/mcp', call())).body, null);
   assertFields(lines()[2], { type: 'close', how: 'eof' }, '204');
 });
 
-test('requests that are not MCP pass unrecorded; GET and DELETE count where MCP was spoken', async () => {
-  const { fetch: recorded, lines, log } = recorder({ fetch: async () => Response.json({}) });
-  const headers = { 'mcp-session-id': 'CANARY', 'last-event-id': 'CANARY' };
-  await recorded('http://h/mcp', { headers });
-  await recorded('http://h/token', { method: 'POST', body: new URLSearchParams({ code: 'CANARY' }) });
-  await recorded('http://h/token', { method: 'POST', body: '{"jsonrpc":"1.0"}' });
-  await recorded('not a url', call()).catch(() => {});
-  log.emit('client', { client: 'c', event: 'created' });
-  assert.equal(lines().length, 1);
-  await recorded('http://u:CANARY@h/mcp?key=CANARY', call());
-  await recorded('http://h/mcp', { headers });
-  const [get] = lines().filter(({ type, http_method }) => type === 'open' && http_method === 'GET');
-  assertFields(get, { endpoint: 'http://h/mcp', rpc_kind: 'none', session: true, last_event_id: true }, 'GET');
-  assert.ok(!JSON.stringify(lines()).includes('CANARY'));
+test('requests that are not MCP pass unrecorded, and nothing is started for them', async () => {
+  const passed: unknown[] = [];
+  const tap = rig({
+    fetch: async (...args) => {
+      passed.push(args);
+      return Response.json({});
+    },
+  });
+  const rpc = (message: object) => JSON.stringify({ jsonrpc: '2.0', ...message });
+  const others: [string, RequestInit?][] = [
+    ['http://h/mcp'],
+    ['http://h/mcp', { headers: { 'mcp-protocol-version': '2025-11-25' } }],
+    ['http://h/token', { method: 'POST', body: new URLSearchParams({ code: 'CANARY' }) }],
+    ['http://h/token', { method: 'POST', body: '{"jsonrpc":"1.0","method":"initialize"}' }],
+    ['http://h/chain', { method: 'POST', body: rpc({ id: 1, method: 'eth_call', params: [] }) }],
+    ['http://h/agent', { method: 'POST', body: rpc({ id: 1, method: 'tasks/get', params: { id: 'x' } }) }],
+    ['http://h/mcp', { method: 'PUT', body: rpc({ id: 1, method: 'initialize' }) }],
+    ['data:,x', { method: 'POST', body: rpc({ id: 1, method: 'initialize' }) }],
+    ['not a url', { method: 'POST', body: rpc({ id: 1, method: 'initialize' }) }],
+  ];
+  for (const args of others) {
+    const response = await tap.fetch(...args);
+    assert.equal(passed.at(-1) !== undefined && response.status, 200);
+    assert.deepEqual(passed.at(-1), args, 'the very arguments');
+  }
+  assert.deepEqual([tap.lines(), tap.starts()], [[], 0]);
+});
+
+test('where MCP was spoken, a GET, a DELETE and a response count too', async () => {
+  const tap = rig({ fetch: async () => Response.json({}) });
+  const headers = { 'mcp-session-id': 'CANARY', 'Last-Event-ID': 'CANARY' };
+  await tap.fetch('http://u:CANARY@h/mcp/CANARY?key=CANARY', call());
+  await tap.fetch('http://h/mcp/CANARY', { headers });
+  await tap.fetch('https://h/other', { headers: [['MCP-Session-Id', 'CANARY']], method: 'delete' });
+  await tap.fetch('http://h/mcp/CANARY', { method: 'POST', body: '{"jsonrpc":"2.0","id":"CANARY","result":{}}' });
+  const [post, get, del, answer] = tap.of('open');
+  assertFields(post, { endpoint: 'h:80', server: 'h:80', http_method: 'POST' }, 'POST');
+  assertFields(get, { http_method: 'GET', rpc_kind: 'none', session: true, last_event_id: true }, 'GET');
+  assertFields(del, { endpoint: 'h:443', http_method: 'DELETE', session: true, last_event_id: false }, 'DELETE');
+  assertFields(answer, { rpc_kind: 'response', rpc_id: undefined, method: undefined }, 'answer');
+  assert.ok(!tap.text().includes('CANARY'));
+});
+
+test('a message is found in text, in bytes and in a Request, however it is given', async () => {
+  const text = call().body as string;
+  const bytes = new TextEncoder().encode(`  ${text}`);
+  const within = new Uint8Array([1, 2, ...bytes, 3]).subarray(2, -1);
+  const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  const forms: [string | URL | Request, RequestInit?][] = [
+    [new URL('http://h/mcp'), { method: 'POST', body: text }],
+    ['http://h/mcp', { method: 'POST', body: Buffer.from(text) }],
+    ['http://h/mcp', { method: 'POST', body: bytes.buffer }],
+    ['http://h/mcp', { method: 'POST', body: within }],
+    [new Request('http://h/mcp', { method: 'POST' }), { body: text }],
+    [new Request('http://h/mcp', { method: 'POST', headers: accept, body: text })],
+    ['http://h/mcp', { method: 'POST', body: `[{"jsonrpc":"2.0","method":"notifications/x"},${text}]` }],
+  ];
+  for (const [input, init] of forms) {
+    let received = '';
+    const tap = rig({
+      fetch: async (into, given) => {
+        received = await new Request(into, given).text();
+        return Response.json({});
+      },
+    });
+    await (await tap.fetch(input, init)).text();
+    const [open] = tap.of('open');
+    assertFields(open, { rpc_kind: 'request', method: 'tools/call', target: 'export', rpc_id: '1' }, received);
+    assert.ok(received.includes(text), 'the request arrives whole');
+    assert.equal(tap.of('close').length, 1);
+  }
+});
+
+test('a Request with a long body is copied in part only, and arrives whole', async () => {
+  const long = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { x: 'y'.repeat(3 << 20) } });
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  let received = '';
+  const tap = rig({
+    fetch: async (input) => {
+      received = await (input as Request).text();
+      return Response.json({});
+    },
+  });
+  const response = await tap.fetch(new Request('http://h/mcp', { method: 'POST', headers, body: long }));
+  assert.deepEqual([await response.text(), received === long, tap.lines()], ['{}', true, []]);
+  const broken = rig({ fetch: async () => Promise.reject(new TypeError('fetch failed')) });
+  const request = new Request('http://h/mcp', { method: 'POST', headers, body: call().body as string });
+  await assert.rejects(broken.fetch(request), { message: 'fetch failed' });
+  assertFields(broken.of('close')[0], { how: 'no_response', by: 'peer', error: 'TypeError' }, 'close');
 });
 
 test('what a request says: kinds, cancel, digests, metadata of the new revision', async () => {
-  const { fetch: recorded, lines } = recorder({
-    fetch: async () => Response.json({}),
-    annotationsOf: (tool) => (tool === 'export' ? { read_only: true } : undefined),
-  });
-  const send = (message: object, version = '2025-11-25') =>
-    recorded('http://h/mcp', {
+  const tap = rig({ fetch: async () => Response.json({}) });
+  const send = (message: object, version = '2025-11-25', headers = {}) =>
+    tap.fetch('http://h/mcp', {
       method: 'POST',
-      headers: { 'mcp-protocol-version': version, authorization: 'Bearer CANARY' },
+      headers: { 'mcp-protocol-version': version, authorization: 'Bearer CANARY', ...headers },
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
     });
-  const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+  const trace = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01';
+  const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', traceparent: trace };
   await send({
     id: 1,
     method: 'tools/call',
@@ -360,27 +398,63 @@ test('what a request says: kinds, cancel, digests, metadata of the new revision'
   await send({
     id: 2,
     method: 'tools/call',
-    params: { arguments: { b: { d: 2, c: 1 }, a: 'CANARY' }, name: 'export' },
+    params: {
+      arguments: { b: { d: 2, c: 1 }, a: 'CANARY' },
+      name: 'export',
+      inputResponses: {},
+      requestState: 'CANARY',
+    },
   });
   await send(
-    { id: 3, method: 'tools/call', params: { name: 'order', arguments: { a: 'CANARY-2' }, _meta: meta } },
+    {
+      id: 3,
+      method: 'tools/call',
+      params: { name: 'order', arguments: { a: 'CANARY-2', idempotencyKey: 'CANARY' }, _meta: meta },
+    },
     '2026-07-28',
   );
   await send({ method: 'notifications/cancelled', params: { requestId: 3, reason: 'CANARY' } });
   await send({ id: 4, result: { roots: ['CANARY'] } });
-  const opens = lines().filter(({ type }) => type === 'open');
-  const [first, second, third, cancel, answer] = opens;
-  assert.equal(first?.args_digest, second?.args_digest, 'order of keys and _meta do not matter');
+  await send({ id: 'x'.repeat(200), method: 'resources/read', params: { uri: 'file:///CANARY' } }, 'CANARY', {
+    traceparent: 'CANARY',
+    'idempotency-key': 'CANARY',
+  });
+  const [first, second, third, cancel, answer, last] = tap.of('open');
+  assert.equal(
+    first?.args_digest,
+    second?.args_digest,
+    'order of keys, _meta and the rounds of one call do not matter',
+  );
   assert.notEqual(second?.args_digest, third?.args_digest);
-  assertFields(first, { annotations: { read_only: true }, meta_protocol_version: undefined }, 'first');
+  assertFields(first, { meta_protocol_version: undefined, input_responses: false, request_bytes: 146 }, 'first');
+  assertFields(second, { input_responses: true, idempotency_key: undefined }, 'second');
   assertFields(
     third,
-    { meta_protocol_version: '2026-07-28', meta_capabilities: null, annotations: undefined },
+    { meta_protocol_version: '2026-07-28', meta_capabilities: null, trace, idempotency_key: true },
     'third',
   );
   assertFields(cancel, { rpc_kind: 'notification', cancel_of: '3', rpc_id: undefined }, 'cancel');
   assertFields(answer, { rpc_kind: 'response', method: undefined }, 'answer');
-  assert.ok(!JSON.stringify(lines()).includes('CANARY'));
+  assertFields(last, { protocol_version: 'other', target: undefined, trace: undefined, idempotency_key: true }, 'last');
+  assert.match(String(last?.rpc_id), /^[\w-]{11}$/);
+  assert.ok(!tap.text().includes('CANARY'));
+});
+
+test('the hints of a tool stand on its calls, once its server has listed it', async () => {
+  const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'write' }];
+  const tap = rig({ fetch: async () => Response.json({ jsonrpc: '2.0', id: 1, result: { tools } }) });
+  const send = async (url: string, method: string, params = {}) =>
+    (await tap.fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })).text();
+  await send('http://h/a', 'tools/call', { name: 'read' });
+  await send('http://h/a', 'tools/list');
+  await send('http://h/a', 'tools/call', { name: 'read' });
+  await send('http://h/a', 'tools/call', { name: 'write' });
+  await send('http://h/b', 'tools/call', { name: 'read' });
+  assert.deepEqual(
+    tap.of('open').map(({ annotations }) => annotations),
+    [undefined, undefined, { read_only: true }, undefined, undefined],
+  );
+  assert.equal((tap.of('close')[1] as { list?: { count: number } }).list?.count, 2);
 });
 
 test('discovery: the contract that a server declares', async () => {
@@ -391,7 +465,7 @@ test('discovery: the contract that a server declares', async () => {
   });
   const required = { extensions: { 'dev.tailfin/stream-completion': { terminal: 'required' } } };
   const discovered = async (response: Response, method = 'initialize') => {
-    const { fetch: recorded, lines } = recorder({ fetch: async () => response });
+    const { fetch: recorded, lines } = rig({ fetch: async () => response });
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method });
     await (
       await recorded('http://h/mcp', { method: 'POST', headers: { 'mcp-protocol-version': '2026-07-28' }, body })
@@ -418,28 +492,9 @@ test('discovery: the contract that a server declares', async () => {
   assert.equal(await discovered(Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32601 } })), undefined);
 });
 
-test('the host learns which exchange carried its attempt, and the extra header is sent only when asked for', async () => {
-  const sent: Headers[] = [];
-  const attempts = new AsyncLocalStorage<Attempt>();
-  const upstream: FetchLike = async (_url, init) => {
-    sent.push(new Headers(init?.headers));
-    return Response.json({});
-  };
-  const { fetch: recorded, lines } = recorder({ attempts, fetch: upstream, exchangeHeader: 'x-exchange' });
-  const attempt: Attempt = {};
-  await attempts.run(attempt, () => recorded('http://h/mcp', call()));
-  assert.equal(attempt.exchange, lines()[0]?.exchange);
-  assert.equal(sent[0]?.get('x-exchange'), attempt.exchange);
-  assert.equal(sent[0]?.get('mcp-protocol-version'), '2025-11-25');
-  await recorder({ fetch: upstream }).fetch('http://h/mcp', call());
-  assert.deepEqual([...(sent[1]?.keys() ?? [])], ['mcp-protocol-version']);
-});
-
 test('a log that cannot be written does not disturb the host', async () => {
-  const log = { emit: () => assert.fail('disk full'), idle: async () => {} };
-  const recorded = createRecordingFetch({
-    log,
-    fetch: async () => new Response(ANSWER, { headers: { 'content-type': 'application/json' } }),
-  });
-  assert.equal(await (await recorded('http://h/mcp', call())).text(), ANSWER);
+  const lines = { emit: () => assert.fail('disk full') };
+  const answer = async () => new Response(ANSWER, { headers: { 'content-type': 'application/json' } });
+  const tap = rig({ lines, fetch: answer });
+  assert.equal(await (await tap.fetch('http://h/mcp', call())).text(), ANSWER);
 });
