@@ -115,6 +115,7 @@ async function runRow(row, sdk) {
   });
   if (row.host === 'closes') {
     await call('barrier', 0);
+    await turns();
     await client.close();
   }
   await Promise.all(calls);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ensureBuilt, ROOT } from '../support/cli.ts';
 import { CLIENTS, type ClientName } from './clients.ts';
 import { type Drive, drive } from './drive.ts';
+import { callsOf, callText, receivedWord } from './host-words.ts';
 import { ROWS, type Row } from './rows.ts';
 import { judgeRow, type Replay, replaySegments } from './verdicts.ts';
 
@@ -94,6 +95,7 @@ function resultOf(
 ): LabResult {
   const seen = tapped.rows.get(row.id);
   const other = bare?.rows.get(row.id);
+  const settled = callsOf(seen?.host ?? 'null', row.id);
   const problems = [...tapped.problems.map((each) => `with the tap: ${each}`)];
   for (const each of bare?.problems ?? []) problems.push(`without the tap: ${each}`);
   if (seen?.problem) problems.push(`with the tap: ${seen.problem}`);
@@ -107,26 +109,15 @@ function resultOf(
   const judged =
     replay instanceof Error
       ? { verdicts: '', findings: [], later: [], problems: [replay.message] }
-      : judgeRow(row, client, seen?.servers ?? [], replay);
+      : judgeRow(row, client, { servers: seen?.servers ?? [], received: settled.map(receivedWord) }, replay);
   return {
     row: row.id,
     client,
     not: null,
     ...judged,
-    host: summary(seen?.host ?? 'null', row.id),
+    host: settled.map(callText).join(', '),
     problems: [...problems, ...judged.problems],
   };
-}
-
-/** How the calls of the row ended, in the order in which they did. */
-function summary(host: string, row: string): string {
-  const seen = JSON.parse(host) as {
-    settled?: { call: string; result?: string; error?: Record<string, unknown> }[];
-  } | null;
-  return (seen?.settled ?? [])
-    .filter(({ call }) => call === row)
-    .map(({ result, error }) => result ?? [error?.class, error?.code ?? error?.cause].filter(Boolean).join(' '))
-    .join(', ');
 }
 
 /** The table's order, with a line for what a client cannot do. */

@@ -51,6 +51,7 @@ export async function createRowServer(row: Row, client: ClientName, expire: () =
     settled: createQueue<void>(),
     barrier: createQueue<Call>(),
     cancelled: createQueue<void>(),
+    listened: createQueue<void>(),
     read: createQueue<void>(),
     progressed: createQueue<void>(),
   };
@@ -80,6 +81,7 @@ export async function createRowServer(row: Row, client: ClientName, expire: () =
     after: awaited('after', queues.after.next),
     settled: awaited('settled', queues.settled.next),
     barrier: awaited('barrier', queues.barrier.next),
+    listened: awaited('listened', queues.listened.next),
     read: awaited('read', queues.read.next),
     progressed: awaited('progressed', queues.progressed.next),
     async timeOut() {
@@ -124,6 +126,7 @@ export async function createRowServer(row: Row, client: ClientName, expire: () =
     } else if (wire.method !== 'POST') {
       seen(wire.method);
       await write(wire.socket, NOT_ALLOWED);
+      if (wire.method === 'GET') queues.listened.push();
     } else {
       const request = readMessage(wire.body);
       if (request.method === 'tools/call') return onCall(createCall(wire, request, revision));

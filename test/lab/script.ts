@@ -37,6 +37,8 @@ export interface Lab {
   settled(): Promise<void>;
   /** The host waits, with all calls of the row in flight, to be let go. */
   barrier(): Promise<Call>;
+  /** The client has asked for a stream of its own, as clients of 2025-11-25 do, and was told that there is none. */
+  listened(): Promise<void>;
   /** The host's process has read the head of the latest answer, with what was written together with it. */
   read(): Promise<void>;
   /** The SDK has told the host of a progress notification. */

@@ -21,8 +21,6 @@ interface Note {
   readonly rows: readonly string[];
   readonly on?: '2025-11-25' | '2026-07-28';
   readonly findings?: readonly string[];
-  /** Findings that need `settle` lines. */
-  readonly settled?: readonly string[];
   readonly number?: NoteNumber;
 }
 
@@ -44,7 +42,7 @@ const RESUMED = ['h2', 'h2r', 'h3', 'h3r', 'h2-500'];
 const NOTES: readonly Note[] = [
   { rows: ['c', 'c2', 'c3', 'c5', 'c7', 'd', 'e', 'f', 'k2', 'p-d', 'p-f'], number: parsed('cut') },
   { rows: ['c4'], findings: ['id_mismatch', 'uncertain_write'] },
-  { rows: ['e2'], findings: ['late_error_after_terminal'], settled: ['discarded_response'] },
+  { rows: ['e2'], findings: ['discarded_response', 'late_error_after_terminal'] },
   { rows: ['g2'], findings: ['late_error_after_terminal'] },
   { rows: ['h2', 'h3', 'h2-500'], findings: ['resume_failed'] },
   {
@@ -87,17 +85,17 @@ export interface Signs {
   readonly numbers: readonly NumberSign[];
 }
 
-export function signsOf(row: Row, client: ClientName, settles: boolean): Signs {
+export function signsOf(row: Row, client: ClientName): Signs {
   const { outcome, stage } = expectedOf(row.expected);
   const notes = NOTES.filter(
     ({ rows, on }) => rows.includes(row.id) && (on === undefined || on === revisionOf(client)),
   );
-  const rules = new Set(notes.flatMap(({ findings = [], settled = [] }) => [...findings, ...(settles ? settled : [])]));
+  const rules = new Set(notes.flatMap(({ findings = [] }) => findings));
   if (outcome === 'ambiguous') rules.add('ambiguous_close');
   // The lab's tool declares nothing: what was sent and not answered may have happened.
   if (outcome !== 'clean' && stage !== 'connect') rules.add('uncertain_write');
   // The stream had ended long before the client's timeout told the caller.
-  if (row.hangs && settles && row.id !== 'm' && row.id !== 'm2') rules.add('misattributed_timeout');
+  if (row.hangs && row.id !== 'm' && row.id !== 'm2') rules.add('misattributed_timeout');
   const all = [...rules].sort();
   return {
     findings: all.filter((rule) => !LATER.has(rule)),

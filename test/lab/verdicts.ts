@@ -23,8 +23,8 @@ interface RecordLine {
 export interface Replay {
   readonly records: readonly RecordLine[];
   readonly samples: readonly Sample[];
-  /** Whether callers' results were recorded at all: not every host lets the tap see them. */
-  readonly settles: boolean;
+  /** What callers received, by tool, in the order of the lines. */
+  readonly settles: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Judged {
@@ -52,8 +52,21 @@ export async function replaySegments(node: string, folder: string): Promise<Repl
   return {
     records: linesOf(json).map((line) => JSON.parse(line) as RecordLine),
     samples: parseExposition(prom),
-    settles: files.some((file) => /"type":"settle"/.test(readFileSync(file, 'utf8'))),
+    settles: settlesIn(files),
   };
+}
+
+/** No record of the replay shows them: they are read from the segments. */
+function settlesIn(files: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of files.flatMap((file) => linesOf(readFileSync(file, 'utf8')))) {
+    const { type, target, result } = JSON.parse(line) as { type: string; target?: string; result?: string };
+    if (type !== 'settle' || target === undefined || result === undefined) continue;
+    const results = found.get(target);
+    if (results === undefined) found.set(target, [result]);
+    else results.push(result);
+  }
+  return found;
 }
 
 /** What the table wants of all attempts of the row's calls: more than one where a call is sent again, or several are made. */
@@ -64,8 +77,17 @@ function wantedVerdicts(row: Row, client: ClientName): string[] {
   return row.id === 'o' && client === 'C2-2026' ? [own, own] : [own];
 }
 
-export function judgeRow(row: Row, client: ClientName, servers: readonly string[], replay: Replay): Judged {
+/** `servers`: the row's in the records. `received`: what its callers received, in the words of `settle` lines. */
+export function judgeRow(
+  row: Row,
+  client: ClientName,
+  { servers, received }: { readonly servers: readonly string[]; readonly received: readonly string[] },
+  replay: Replay,
+): Judged {
   const problems: string[] = [];
+  const settles = replay.settles.get(row.id) ?? [];
+  if (settles.join() !== received.join())
+    problems.push(`settle lines: ${settles.join(', ') || 'none'}; the callers received: ${received.join(', ')}`);
   const like = expectedOf(row.expected);
   const records = replay.records.filter(({ server }) => servers.includes(server));
   const responses = records.filter(({ record, stream }) => record === 'verdict' && stream === 'response');
@@ -78,7 +100,7 @@ export function judgeRow(row: Row, client: ClientName, servers: readonly string[
     if (text !== CLEAN) problems.push(`another exchange (${other.target ?? 'no tool'}): ${text}`);
   }
 
-  const { findings, later, numbers } = signsOf(row, client, replay.settles);
+  const { findings, later, numbers } = signsOf(row, client);
   const found = [
     ...new Set(records.flatMap(({ record, rule }) => (record === 'finding' && rule !== undefined ? [rule] : []))),
   ].sort();
