@@ -39,7 +39,7 @@ export interface LabResult {
   readonly problems: readonly string[];
 }
 
-const BUILT_TAP = join(ROOT, 'dist/tailfin-tap.cjs');
+export const BUILT_TAP = join(ROOT, 'dist/tailfin-tap.cjs');
 /** Rows per host process: fewer servers than Tailfin keeps labels for. */
 const SET = 30;
 /** Processes at a time; most of their time is waiting. */

@@ -5,6 +5,7 @@
 
 import { type Headers, head, JSON_TYPE, withLength } from './bytes.ts';
 import { type ClientName, revisionOf } from './clients.ts';
+import type { HostSign } from './host-process.ts';
 import { discoverResult, initializeResult, type RpcRequest, readMessage, toolResult, toolsResult } from './messages.ts';
 import { createQueue } from './queue.ts';
 import type { Row } from './rows.ts';
@@ -15,8 +16,6 @@ import { listen, type WireRequest, write } from './wire.ts';
 export const AFTER = 'after';
 export const SETTLED = 'settled';
 export const BARRIER = 'barrier';
-
-export type HostSign = 'read' | 'progressed';
 
 export interface RowServer {
   readonly row: Row;
