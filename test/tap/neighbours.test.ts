@@ -20,6 +20,7 @@ describe('the host, the server and the neighbour see the same, and every exchang
         const env = { PLAN: JSON.stringify({ sdk, url: server.url, steps: TOOLS.map((tool) => ({ tool })) }) };
         const alone = await runHost(t, 'host.cjs', { env, load: null, before: pathOf(name) });
         const requests = server.requests.splice(0);
+        assert.equal((seenBy(alone) as unknown[]).at(-1), requests.length, 'the neighbour works');
         for (const order of [{ before: pathOf(name) }, { after: pathOf(name) }]) {
           const host = await runHost(t, 'host.cjs', { env, ...order });
           assert.deepEqual(seenBy(host), seenBy(alone), JSON.stringify(order));
