@@ -3,7 +3,7 @@
  * its tools carry, what a server declares about itself. Names of tools stay in memory; all else leaves as numbers, closed words
  * and keyed digests.
  */
-import { canonicalJson } from './canonical.ts';
+import { canonicalJson } from '../digest.ts';
 import type { LineFields } from './line-fields.ts';
 import type { ListFacts, ListPages } from './list-pages.ts';
 

@@ -104,6 +104,12 @@ test('at most 1 MiB is looked into: in one body, in one event, and over all page
   assert.equal(page(pages, big(MAX_CAPTURE_BYTES / 2), 'p2'), undefined);
 });
 
+test('an item that is nested deeper than the stack gives no digest, and takes nothing else away', () => {
+  const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+  const { list, terminal } = scanOf(`{"id":7,"result":{"tools":[${deep}]}}`, LIST).close();
+  assert.deepEqual([list, terminal], [undefined, true]);
+});
+
 test('hints of tools: what is declared, null where nothing is', () => {
   const tools = [
     { name: 'read', annotations: { readOnlyHint: true, title: 'x' } },
