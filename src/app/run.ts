@@ -33,6 +33,7 @@ function createSink(pipeline: Pipeline, now: () => number): LineSink {
     line: (text, origin, line, offset) => pipeline.line(text, origin, line, offset, now() + LIMITS.maxFutureMs),
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
+    silent: pipeline.silent,
     // One source so far: its watermark is the time of the pipeline.
     advance(_source, watermark) {
       holdYoungGeneration();
@@ -56,6 +57,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   const { cells } = pipeline;
   cells.set('build_info', 1, [VERSION, process.version]);
   cells.touch('source_faults', [FILES]);
+  cells.touch('writers_unclean', [FILES]);
   const exporter = createPrometheusExporter(cells, { process: true });
   const source = SOURCES.file.create({
     name: FILES,

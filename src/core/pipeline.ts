@@ -18,6 +18,7 @@ import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
 import { type Classified, createResume } from './stages/resume.ts';
+import { createSegments } from './stages/segments.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
 import { createStoreHealth } from './store.ts';
@@ -49,6 +50,8 @@ export interface Pipeline {
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;
   invalidUtf8(origin: Origin): void;
+  /** The file of this origin was watched for long and showed no sign of life of its writer. */
+  silent(origin: Origin): void;
   /** Everything up to `now` (Unix ms) was delivered: closes what is due. Never goes back. */
   tick(now: number): void;
   /** No more input: closes every window. */
@@ -138,6 +141,14 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     health,
   );
+  const segments = createSegments(
+    {
+      unclean: (source) => cells.add('writers_unclean', 1, [source]),
+      headless: sequence.expect,
+      joinedMidway: sequence.forgive,
+    },
+    health,
+  );
 
   /** Streams that were open once show 0 when they are not. */
   const openStreams = new Map<string, number>();
@@ -164,6 +175,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     // Also without progress: a line may have brought a window that was due already.
     if (to > now) now = to;
     sequence.tick(now);
+    segments.tick(now);
     // What is over first: an exchange expires later than the operation that has left it ends.
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
@@ -180,7 +192,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     lastTs = ts;
     if (fields.seq !== undefined && fields.seq !== null)
       sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
-    if (type === 'segment' || type === 'end') return;
+    if (type === 'segment' || type === 'end') {
+      segments.push(writerKey(fields, origin), event);
+      return;
+    }
     countEvent(origin.source, type);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
@@ -218,6 +233,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       return true;
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
+    silent: segments.silent,
     tick,
     finish: () => tick(Number.POSITIVE_INFINITY),
     refresh() {

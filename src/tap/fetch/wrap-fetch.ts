@@ -4,7 +4,7 @@
  */
 import * as timers from 'node:timers';
 import { quietly } from '../quietly.ts';
-import { findSdkCaller, loadClientClass } from '../settle/find-sdk.ts';
+import { findSdkCaller, loadClientClass, type SdkCaller } from '../settle/find-sdk.ts';
 import type { Caller } from '../settle/follow.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import { copyMessage, isMcpPost, type SentMessage } from './message.ts';
@@ -37,6 +37,10 @@ const WRAPPED = Symbol.for('tailfin.tap.wrapped');
 const MAX_LOOKS = 256;
 /** How long the first answer may wait until the calls of its SDK are followed: importing a loaded module took 7 ms. */
 const MAX_HOLD_MS = 50;
+interface Whose {
+  readonly caller: Caller | undefined;
+  readonly sdk: SdkCaller | undefined;
+}
 const HANDSHAKES: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 export function createFetchTap({ start, transport, settle }: FetchTapOptions): FetchTap {
@@ -45,13 +49,15 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
   let hold: Promise<void> | undefined;
   const knows = (url: URL): boolean => shared?.memory.knows(url) === true;
 
-  /** Is the caller an SDK? If its calls are not followed yet, they will be. */
-  function isSdk({ follow }: FetchState): boolean {
-    if (looks >= MAX_LOOKS) return false;
+  /** Whose call it is: that of a followed client, or else of an SDK that is to be followed. */
+  function whose(): Whose {
+    const caller = shared?.follow.caller;
+    if (caller !== undefined || looks >= MAX_LOOKS) return { caller, sdk: undefined };
     looks++;
-    const sdk = findSdkCaller();
-    if (sdk === undefined) return false;
-    if (!settle) return true;
+    return { caller, sdk: findSdkCaller() };
+  }
+
+  function followCallsOf(sdk: SdkCaller, { follow }: FetchState): void {
     const found = loadClientClass(sdk);
     if (found instanceof Promise) {
       hold ??= briefly(
@@ -62,16 +68,16 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
         hold = undefined;
       });
     } else if (found !== undefined) follow.patch(found);
-    return true;
   }
 
-  function begin(call: Call, sent: SentMessage | undefined, caller: Caller | undefined, under: Transport): Exchange {
+  function begin(call: Call, sent: SentMessage | undefined, { caller, sdk }: Whose, under: Transport): Exchange {
     shared ??= start();
+    if (sdk !== undefined && settle) followCallsOf(sdk, shared);
     const { url, httpMethod, header, signal } = call;
     const facts = describeRequest({ url, httpMethod, header, sent }, shared.digester);
     // One signal for all requests of a transport: a habit of the SDKs, on the revisions without cancellation by abort.
-    const sdk = caller === undefined && isSdk(shared);
-    const marks = call.ownSignal && !facts.stateless && signal !== undefined && (sdk || shared.clients.marks(signal));
+    const mayMark = call.ownSignal && !facts.stateless && signal !== undefined;
+    const marks = mayMark && (sdk !== undefined || shared.clients.marks(signal));
     const client = shared.clients.of({
       instance: caller?.instance,
       signal: marks ? signal : undefined,
@@ -97,11 +103,11 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
   /** The message is read while the call is under way; what cannot be told when the head arrives stays unrecorded. */
   async function copied(call: Call, copy: Request, plain: () => Promise<Response>): Promise<Response> {
     const under: Transport = {};
-    const caller = shared?.follow.caller;
+    const by = whose();
     let exchange: Exchange | undefined;
     const reading = copyMessage(copy).then((sent) => {
       if (sent !== undefined && isMcpPost(sent.message, call.header, knows(call.url)))
-        exchange = begin(call, sent, caller, under);
+        exchange = begin(call, sent, by, under);
     });
     const told = Promise.race([reading.catch(() => {}), new Promise<void>((done) => setImmediate(done))]);
     const running = transport.run(under, plain);
@@ -117,7 +123,7 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
   function record({ call, ...how }: Recognised, plain: () => Promise<Response>): Promise<Response> | undefined {
     if ('copy' in how) return copied(call, how.copy, plain);
     const under: Transport = {};
-    const exchange = begin(call, how.sent, shared?.follow.caller, under);
+    const exchange = begin(call, how.sent, whose(), under);
     return answerOf(exchange, transport.run(under, plain));
   }
 

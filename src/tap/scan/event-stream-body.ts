@@ -49,6 +49,8 @@ export class EventStreamBody implements Body, SseListener {
     fields.notifications = this.#answers.notifications;
     fields.event_ids = eventIds;
     fields.cut = this.#events.cut();
+    // The answer may have been in an event that was not followed to its end.
+    if (this.#tooDeep && fields.terminal === false) fields.terminal = undefined;
     if (lastEventId !== undefined) fields.event_id_digest = this.#options.digest(lastEventId);
     return fields;
   }

@@ -2,6 +2,8 @@
  * Decides whether the bytes of one JSON document are empty, complete, cut or malformed: the answer that JSON.parse gives on the
  * decoded text, at every prefix. Tells a listener about the outer parts it follows; never builds or keeps the document.
  */
+
+import { type JsonListener, KEEP, SKIP, STREAM, type Want } from './json-listener.ts';
 import {
   ACTIONS,
   AFTER_ITEM,
@@ -16,6 +18,7 @@ import {
   BEGIN_STRING,
   DONE,
   END,
+  ESCAPED,
   FIRST_ITEM,
   FIRST_KEY,
   GO_TO_KEY,
@@ -30,7 +33,6 @@ import {
   PASS,
   PLAIN,
   QUOTE,
-  SIMPLE_ESCAPE,
   VALUE,
 } from './json-tables.ts';
 import { Nesting } from './nesting.ts';
@@ -38,29 +40,6 @@ import { MAX_TOKEN_BYTES, Token } from './token.ts';
 
 /** unknown: nested deeper than is followed here. */
 export type JsonState = 'empty' | 'complete' | 'cut' | 'malformed' | 'unknown';
-
-/** What a listener wants of the value that begins: nothing, its text at the end, or the bytes of its string as they pass. */
-export const SKIP = 0;
-export const KEEP = 1;
-export const STREAM = 2;
-export type Want = typeof SKIP | typeof KEEP | typeof STREAM;
-
-/** Hears of the parts of containers that it follows; those form a chain from the document inwards. */
-export interface JsonListener {
-  /** A container begins. Follow it? */
-  opened(isList: boolean): boolean;
-  /** The innermost followed container ended. */
-  closed(): void;
-  /** Raw bytes of a key, escapes and all; none of them where it is longer than a token that is kept. */
-  key(bytes: Uint8Array, from: number, to: number): void;
-  /** A scalar begins. */
-  wants(isString: boolean): Want;
-  /** Text of a scalar that was to be kept: the value of a string, else JSON text; undefined: too long. */
-  scalar(text: string | undefined, isString: boolean): void;
-  /** Raw bytes inside the quotes of a string that is streamed, escapes and all. */
-  text(chunk: Uint8Array, from: number, to: number): void;
-  textEnd(): void;
-}
 
 /** Inside a token, or past any hope: these follow the places of json-tables.ts. */
 const STRING = 8;
@@ -123,32 +102,49 @@ export class JsonScan {
     return mode === VALUE && !inMark ? 'empty' : 'cut';
   }
 
-  push(chunk: Uint8Array, from = 0, to = chunk.length): void {
+  /**
+   * `escaped`: the document is the text of a string of another one, and its escapes are undone on the way. Returns where it
+   * stopped then: at a byte that ends that string, or at an escape that has to be given as the one byte that it stands for.
+   */
+  push(chunk: Uint8Array, from = 0, to = chunk.length, escaped = false): number {
     const startedAt = this.bytes - from;
     this.bytes += to - from;
     let i = this.#mark < 3 ? this.#skipMark(chunk, from, to) : from;
     let mode = this.#mode;
-    if (mode >= BAD) return;
+    if (mode >= BAD) return to;
     const nesting = this.#nesting;
     // Where the part of a token that is kept or streamed begins in this chunk.
     let tokenFrom = i;
     while (i < to) {
-      const c = chunk[i] as number;
+      let c = chunk[i] as number;
+      let width = 1;
+      if (escaped && PLAIN[c] === 0) {
+        const stands = c === BACKSLASH && i + 1 < to ? (ESCAPED[chunk[i + 1] as number] as number) : 0;
+        if (stands === 0) break;
+        c = stands;
+        width = 2;
+      }
       if (mode === STRING) {
-        if (PLAIN[c] === 1) i++;
+        if (this.#want === STREAM) {
+          i = (this.#listener as JsonListener).text(chunk, i, to);
+          if (i === to) break;
+          c = chunk[i] as number;
+        }
+        if (PLAIN[c] === 1) i += width;
         else if (c === QUOTE) {
           if (this.#want !== SKIP) this.#endString(chunk, tokenFrom, i);
           mode = this.#inKey ? AFTER_KEY : this.#afterValue();
-          i++;
+          i += width;
         } else if (c === BACKSLASH) {
-          if (i + 1 < to && SIMPLE_ESCAPE[chunk[i + 1] as number] === 1) i += 2;
+          if (width === 1 && this.#want !== STREAM && i + 1 < to && ESCAPED[chunk[i + 1] as number] !== 0) i += 2;
           else {
             mode = ESCAPE;
-            i++;
+            i += width;
+            if (this.#want === STREAM) this.#listener?.escaped(c);
           }
         } else mode = BAD;
         // The run of plain text up to the next byte that matters.
-        if (mode === STRING) while (i < to && PLAIN[chunk[i] as number] === 1) i++;
+        if (mode === STRING && this.#want !== STREAM) while (i < to && PLAIN[chunk[i] as number] === 1) i++;
       } else if (mode < STRING) {
         switch (ACTIONS[(mode << 8) | c]) {
           case PASS:
@@ -201,7 +197,7 @@ export class JsonScan {
           default:
             mode = BAD;
         }
-        if (mode !== BAD) i++;
+        if (mode !== BAD) i += width;
       } else if (mode === NUMBER) {
         let state = this.#count;
         let next = NUMBER_NEXT[(state << 8) | c] as number;
@@ -229,19 +225,22 @@ export class JsonScan {
         if (c === LOWER_U) {
           mode = UNICODE;
           this.#count = 0;
-        } else mode = SIMPLE_ESCAPE[c] === 1 ? STRING : BAD;
-        if (mode !== BAD) i++;
+        } else mode = ESCAPED[c] === 0 ? BAD : STRING;
+        if (mode !== BAD) i += width;
+        if (this.#want === STREAM) this.#listener?.escaped(c);
       } else if (mode === UNICODE) {
         if (HEX[c] === 0) mode = BAD;
         else {
           i++;
           if (++this.#count === 4) mode = STRING;
+          if (this.#want === STREAM) this.#listener?.escaped(c);
         }
       } else break;
     }
     if (mode === BAD) this.malformedAt = startedAt + i;
-    else if (this.#want !== SKIP && mode >= STRING && mode <= LITERAL) this.#take(chunk, tokenFrom, to);
+    else if (this.#want === KEEP && mode >= STRING && mode <= LITERAL) this.#token.add(chunk, tokenFrom, to);
     this.#mode = mode;
+    return i;
   }
 
   /** Returns where the text begins. */
@@ -276,18 +275,11 @@ export class JsonScan {
     return depth === 0 ? DONE : inList ? AFTER_ITEM : AFTER_MEMBER;
   }
 
-  #take(chunk: Uint8Array, from: number, to: number): void {
-    if (this.#want === KEEP) this.#token.add(chunk, from, to);
-    else if (to > from) this.#listener?.text(chunk, from, to);
-  }
-
   #endString(chunk: Uint8Array, from: number, to: number): void {
     const listener = this.#listener as JsonListener;
     const token = this.#token;
-    if (this.#want === STREAM) {
-      if (to > from) listener.text(chunk, from, to);
-      listener.textEnd();
-    } else if (!this.#inKey) {
+    if (this.#want === STREAM) listener.textEnd();
+    else if (!this.#inKey) {
       const raw = token.take(chunk, from, to);
       listener.scalar(raw?.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw, true);
     } else if (token.length === 0) listener.key(chunk, from, to - from > MAX_TOKEN_BYTES ? from : to);

@@ -15,8 +15,10 @@ export const LOWER_U = code('u');
 
 /** Inside a string: bytes that change nothing. Bytes above 0x7f are text whether they are valid UTF-8 or not, as for TextDecoder. */
 export const PLAIN = table((c) => c >= 0x20 && c !== QUOTE && c !== BACKSLASH);
-/** What may follow a backslash, `u` apart. */
-export const SIMPLE_ESCAPE = table(among('"\\/bfnrt'));
+/** What a byte behind a backslash stands for; 0: nothing, or (`u`) not by itself. */
+export const ESCAPED = new Uint8Array(256);
+for (const [letter, char] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
+  ESCAPED[code(letter as string)] = code(char as string);
 export const HEX = table(among('0123456789abcdefABCDEF'));
 export const SPACE = table(among(' \t\n\r'));
 

@@ -2,7 +2,7 @@
  * A list over all of its pages: how many items, and one keyed digest that does not depend on their order, on the order of their
  * members, or on where the pages are cut. Keeps digests of items only, and only of chains of pages that are still under way.
  */
-import { canonicalJson } from './canonical.ts';
+import { canonicalJson } from '../digest.ts';
 import { MAX_CAPTURE_BYTES } from './capture.ts';
 
 export interface ListPage {

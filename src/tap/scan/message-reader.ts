@@ -5,7 +5,7 @@
 import * as at from './envelope.ts';
 import { Envelope, type ResultType } from './envelope.ts';
 import { type InnerJson, InnerJsonScan } from './inner-json.ts';
-import { type JsonListener, KEEP, SKIP, STREAM, type Want } from './json-scan.ts';
+import { type JsonListener, KEEP, SKIP, STREAM, type Want } from './json-listener.ts';
 
 export type IdMatch = 'match' | 'mismatch' | 'null_id';
 
@@ -136,9 +136,13 @@ export class MessageReader implements JsonListener, Messages {
     else this.envelope.value(this.#member, text, isString);
   }
 
-  text(chunk: Uint8Array, from: number, to: number): void {
+  text(chunk: Uint8Array, from: number, to: number): number {
     this.#innerScan ??= new InnerJsonScan();
-    this.#innerScan.push(chunk, from, to);
+    return this.#innerScan.push(chunk, from, to);
+  }
+
+  escaped(c: number): void {
+    this.#innerScan?.escaped(c);
   }
 
   textEnd(): void {

@@ -3,7 +3,7 @@
  * its tools carry, what a server declares about itself. Names of tools stay in memory; all else leaves as numbers, closed words
  * and keyed digests.
  */
-import { canonicalJson } from './canonical.ts';
+import { canonicalJson } from '../digest.ts';
 import type { LineFields } from './line-fields.ts';
 import type { ListFacts, ListPages } from './list-pages.ts';
 
@@ -35,7 +35,7 @@ const LISTS: ReadonlyMap<string, string> = new Map([
 const DISCOVER = 'server/discover';
 const INITIALIZE = 'initialize';
 const COMPLETION_EXTENSION = 'dev.tailfin/stream-completion';
-const VERSION = /^[\w.-]{1,64}$/;
+const REVISION = /^\d{4}-\d\d-\d\d$/;
 
 export const mayLookInto = (method: string): boolean =>
   LISTS.has(method) || method === DISCOVER || method === INITIALIZE;
@@ -83,7 +83,7 @@ function discoveryFields(members: Members, method: string, digest: (text: string
   const { protocolVersion, supportedVersions, serverInfo, capabilities } = members;
   const extension = membersOf(membersOf(membersOf(capabilities).extensions)[COMPLETION_EXTENSION]);
   return {
-    ...(typeof protocolVersion === 'string' && VERSION.test(protocolVersion)
+    ...(typeof protocolVersion === 'string' && REVISION.test(protocolVersion)
       ? { protocol_version: protocolVersion }
       : {}),
     sentinel: extension.terminal === 'required' ? 'mandated' : 'optional',

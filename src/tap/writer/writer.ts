@@ -72,6 +72,12 @@ export const WRITER_DEFAULTS = {
   silentMs: 15 * 60_000,
 } as const;
 
+/** Node warns of many listeners; ours must not be the one too many. */
+function allowListeners(more: number): void {
+  const most = process.getMaxListeners();
+  if (most > 0) process.setMaxListeners(most + more);
+}
+
 export function createWriter(options: WriterOptions): Writer {
   const given = <K extends keyof typeof WRITER_DEFAULTS>(key: K): number => options[key] ?? WRITER_DEFAULTS[key];
   const { folder, files = nodeFiles, now = wallClock, complain = sayOnce } = options;
@@ -136,6 +142,8 @@ export function createWriter(options: WriterOptions): Writer {
 
   function fails(error: unknown): void {
     failure = reasonFor(error);
+    // Now it is known why the buffer was full.
+    untoldReason = failure;
     delay = nextDelay(delay);
     complain(`cannot write to ${folder} (${codeOf(error)}); events are dropped, the host is not affected`);
   }
@@ -180,6 +188,7 @@ export function createWriter(options: WriterOptions): Writer {
     clearTimeout(timer);
     clearInterval(beats);
     process.removeListener('exit', close);
+    allowListeners(-1);
     try {
       tell();
       log.finish(take());
@@ -211,6 +220,7 @@ export function createWriter(options: WriterOptions): Writer {
     }
   }
 
+  allowListeners(1);
   process.on('exit', close);
   return {
     emit,

@@ -1,185 +1,231 @@
+/** The JSON scanner against JSON.parse: the state at every prefix, the position of the error, however the bytes are cut into chunks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../src/demo/faults.ts';
-import { JsonRpcScan } from '../src/demo/json-rpc-scan.ts';
-import { JsonScan } from '../src/demo/json-scan.ts';
-import { SseScan } from '../src/demo/sse-scan.ts';
+import fc from 'fast-check';
+import { JsonScan } from '../../../src/tap/scan/json-scan.ts';
+import { MAX_DEPTH } from '../../../src/tap/scan/nesting.ts';
+import { judge } from '../../support/json-oracle.ts';
+import { MESSAGES } from '../../support/mcp-messages.ts';
+import { holds } from '../../support/property.ts';
 
 const utf8 = new TextEncoder();
-const parses = (bytes: Uint8Array): boolean => {
-  try {
-    JSON.parse(new TextDecoder().decode(bytes));
-    return true;
-  } catch {
-    return false;
+
+function scanned(bytes: Uint8Array, ...splits: readonly number[]): JsonScan {
+  const scan = new JsonScan(undefined, true);
+  let from = 0;
+  for (const split of [...splits].sort((a, b) => a - b)) {
+    scan.push(bytes.slice(from, split));
+    from = split;
   }
-};
-const scanned = (bytes: Uint8Array, split = bytes.length): JsonRpcScan => {
-  const scan = new JsonRpcScan();
-  scan.push(bytes.slice(0, split));
-  scan.push(bytes.slice(split));
+  scan.push(bytes.slice(from));
   return scan;
-};
-
-const DOCUMENT = {
-  jsonrpc: '2.0',
-  result: {
-    content: [{ type: 'text', text: 'é 😀 "quoted" \\ \n' }],
-    isError: false,
-    n: [-0, 1.5e-7, 12, [], {}, null],
-  },
-  id: 'a"b',
-};
-
-test('every prefix of a document is empty or cut, and only the whole is complete', () => {
-  const bytes = utf8.encode(JSON.stringify(DOCUMENT, null, 1));
-  for (let end = 0; end <= bytes.length; end++) {
-    const expected = end === 0 ? 'empty' : end === bytes.length ? 'complete' : 'cut';
-    assert.equal(scanned(bytes.subarray(0, end)).state(), expected, `${end} bytes`);
-  }
-});
-
-test('mutated documents are complete exactly when JSON.parse takes them', () => {
-  const random = seededRandom(1, 'json');
-  const below = (n: number) => Math.floor(random() * n);
-  const alphabet = utf8.encode('{}[]",:\\/0019eE+-.tfnu aé\n\u0001');
-  const original = utf8.encode(JSON.stringify(DOCUMENT));
-  for (let round = 0; round < 20_000; round++) {
-    const bytes = original.slice(0, 1 + below(original.length));
-    for (let edits = 1 + below(3); edits > 0; edits--)
-      bytes[below(bytes.length)] = alphabet[below(alphabet.length)] as number;
-    const scan = scanned(bytes, below(bytes.length));
-    const text = () => JSON.stringify(new TextDecoder().decode(bytes));
-    assert.equal(scan.state() === 'complete', parses(bytes), text());
-    assert.equal(scan.malformedAt !== undefined, scan.state() === 'malformed', text());
-  }
-});
-
-test('the number grammar is that of JSON.parse', () => {
-  for (const text of [
-    '0',
-    '-0',
-    '01',
-    '-',
-    '1.',
-    '1.5',
-    '.5',
-    '1e',
-    '1e+',
-    '1E-9',
-    '1e5.',
-    '+1',
-    '--1',
-    '1 2',
-    '0x1',
-    '12a',
-  ]) {
-    const bytes = utf8.encode(text);
-    assert.equal(scanned(bytes).state() === 'complete', parses(bytes), text);
-  }
-});
-
-test('a byte order mark is skipped at the start and nowhere else', () => {
-  const marked = utf8.encode('\uFEFF{"id":1}');
-  for (const split of [0, 1, 2, 3, 5]) assert.equal(scanned(marked, split).state(), 'complete');
-  assert.equal(scanned(utf8.encode('{"a":\uFEFF1}')).state(), 'malformed');
-});
-
-test('hostile nesting is malformed, not memory', () => {
-  const scan = new JsonScan();
-  const deep = new Uint8Array(1024 * 1024).fill('['.charCodeAt(0));
-  scan.push(deep);
-  assert.equal(scan.state(), 'malformed');
-});
-
-test('the envelope: kind, id, code, isError and resultType, wherever they stand', () => {
-  const envelope = (message: object) => scanned(utf8.encode(JSON.stringify(message))).envelope;
-  assert.deepEqual(envelope({ result: { x: { isError: true }, isError: false, resultType: 'complete' }, id: 7 }), {
-    answer: 'result',
-    isError: false,
-    resultType: 'complete',
-    id: '7',
-  });
-  assert.deepEqual(envelope({ id: null, error: { message: 'no', code: -32601, data: { code: 5 } } }), {
-    id: 'null',
-    answer: 'error',
-    errorCode: -32601,
-  });
-  assert.deepEqual(envelope({ method: 'notifications/progress', params: { id: 3, result: {} } }), { method: true });
-  assert.deepEqual(envelope([{ id: 1, result: {} }]), {}, 'a batch is no message');
-  assert.deepEqual(envelope({ error: [{ code: 1 }], toString: { code: 2 } }), { answer: 'error' });
-});
-
-test('ids are compared as JSON values, not as text', () => {
-  const match = (id: unknown, requestId: string | number) =>
-    scanned(utf8.encode(JSON.stringify({ id, result: {} }))).idMatch(requestId);
-  assert.equal(match(7, 7), 'match');
-  assert.equal(match('7', 7), 'mismatch');
-  assert.equal(match('é"', 'é"'), 'match');
-  assert.equal(match(null, 7), 'null_id');
-  assert.equal(match(undefined, 7), 'null_id');
-  assert.equal(scanned(utf8.encode('{"method":"ping","id":7}')).idMatch(7), undefined);
-});
-
-interface Seen {
-  events: number;
-  ids: number;
-  last: string | undefined;
-  cut: string;
-  messages: string[];
 }
 
-function readEvents(text: string, split?: number): Seen {
-  const messages: string[] = [];
-  const scan = new SseScan((message) => {
-    const { method, answer } = message.envelope;
-    messages.push(`${answer ?? (method ? 'method' : 'none')} ${message.state()}`);
-  });
-  const bytes = utf8.encode(text);
-  scan.push(bytes.slice(0, split ?? bytes.length));
-  scan.push(bytes.slice(split ?? bytes.length));
-  return { events: scan.events, ids: scan.eventIds, last: scan.lastEventId, cut: scan.cut(), messages };
+function agrees(scan: JsonScan, bytes: Uint8Array, name: string): void {
+  const expected = judge(bytes);
+  const where = () => `${name}: ${JSON.stringify(new TextDecoder().decode(bytes.slice(-60)))}`;
+  assert.equal(scan.state(), expected.state, where());
+  assert.equal(scan.malformedAt !== undefined, expected.state === 'malformed', where());
+  if (expected.at !== undefined) assert.equal(scan.malformedAt, expected.at, where());
 }
 
-const NOTE = 'event: message\ndata: {"method":"x"}\n\n';
+test('the corpus is what it says: some fifty messages, valid JSON', () => {
+  assert.ok(MESSAGES.length >= 40, `${MESSAGES.length} messages`);
+  for (const { name, text } of MESSAGES) assert.equal(judge(utf8.encode(text)).state, 'complete', name);
+});
 
-test('event streams: where the bytes stop', () => {
-  const cases: [string, string][] = [
-    ['', 'none'],
-    [NOTE, 'boundary'],
-    [': ping\n', 'boundary'],
-    [`${NOTE}: ping\n\n`, 'boundary'],
-    [`${NOTE}\n\n`, 'boundary'],
-    [`${NOTE}: pi`, 'mid'],
-    [`${NOTE}event: message\n`, 'mid'],
-    [`${NOTE}data: {"id":1,"result":{}}`, 'mid'],
-    [`${NOTE}data: {"id":1,"result":{}}\n`, 'mid'],
-    [`${NOTE}data: {"id":1,"resu\n\n`, 'mid'],
-    [`${NOTE}data: no json\n\n`, 'boundary'],
+test('every prefix of every message is what JSON.parse says', () => {
+  let prefixes = 0;
+  for (const { name, text } of MESSAGES) {
+    const bytes = utf8.encode(text).subarray(0, 4000);
+    const growing = new JsonScan(undefined, true);
+    for (let end = 0; end <= bytes.length; end++, prefixes++) {
+      if (end > 0) growing.push(bytes.slice(end - 1, end));
+      const prefix = bytes.subarray(0, end);
+      agrees(growing, prefix, `${name}, ${end} bytes one by one`);
+      if (end % 7 === 0) agrees(scanned(prefix), prefix, `${name}, ${end} bytes at once`);
+    }
+  }
+  assert.ok(prefixes > 15_000, `${prefixes} prefixes`);
+});
+
+test('texts of every kind are what JSON.parse says', () => {
+  const TEXTS = [
+    ...[
+      '',
+      ' ',
+      '\n\t\r ',
+      '\u00a0',
+      '\v',
+      '{}',
+      '[]',
+      ' {} ',
+      '{} x',
+      '{}{}',
+      '[] ,',
+      'null',
+      'nul',
+      'nulL',
+      'nulll',
+      'truefalse',
+    ],
+    ...[
+      '0',
+      '-0',
+      '01',
+      '00',
+      '-',
+      '-a',
+      '1.',
+      '1.5',
+      '.5',
+      '1e',
+      '1e+',
+      '1E-9',
+      '1e5.',
+      '+1',
+      '--1',
+      '1 2',
+      '0x1',
+      '12a',
+      '1_0',
+    ],
+    ...[
+      '"',
+      '"a',
+      '"a"',
+      '"a" "',
+      '"\\',
+      '"\\x"',
+      '"\\u',
+      '"\\u12',
+      '"\\u12g4"',
+      '"\\ud800"',
+      '"\\ud800\\udc00"',
+      '"\t"',
+      '"\u007f"',
+    ],
+    ...[
+      '"\u2028"',
+      "'a'",
+      '{',
+      '{"',
+      '{"a',
+      '{"a"',
+      '{"a":',
+      '{"a":1',
+      '{"a":1,',
+      '{"a":1,}',
+      '{,}',
+      '{"a"}',
+      '{"a" 1}',
+      '{a:1}',
+    ],
+    ...[
+      '{"a":1 "b":2}',
+      '{1:1}',
+      '{"a":1]',
+      '[',
+      '[1',
+      '[1,',
+      '[1,]',
+      '[,1]',
+      '[1 2]',
+      '[1}',
+      ']',
+      '}',
+      ':',
+      ',',
+      '[[]',
+      '[[]]',
+      '[{}]',
+    ],
+    ...[
+      '{"a":{"b":[1,{"c":null}]}}',
+      '{"a":1,"a":2}',
+      '{"__proto__":1}',
+      'undefined',
+      'NaN',
+      'Infinity',
+      '// x',
+      '[1]//',
+      '"\ud800"',
+    ],
   ];
-  for (const [text, cut] of cases) assert.equal(readEvents(text).cut, cut, JSON.stringify(text));
+  for (const text of TEXTS) agrees(scanned(utf8.encode(text)), utf8.encode(text), JSON.stringify(text));
 });
 
-test('event streams: fields, line ends, ids and messages of the format', () => {
-  const answer = '{"id":1,"result":{}}';
-  assert.deepEqual(readEvents(`id: 5\ndata:\n\nid:6\ndata:${answer}\n\n`).messages, ['none empty', 'result complete']);
-  assert.deepEqual(readEvents('data: {"id":1,\ndata: "result":{}}\n\n').messages, ['result complete']);
-  assert.deepEqual(readEvents(`data: ${answer}\r\n\r\ndata: ${answer}\r\r`).messages, Array(2).fill('result complete'));
-  assert.deepEqual(
-    readEvents(`event: ping\ndata: ${answer}\n\n`).messages,
-    [],
-    'only unnamed and message events are messages',
-  );
-  assert.deepEqual(readEvents(`\uFEFFdata: ${answer}\n\n`).messages, ['result complete']);
-  assert.deepEqual(readEvents(`database: x\ndataset\ndata: ${answer}\n\n`).messages, ['result complete']);
-  const { ids, last, events } = readEvents(`id: one\ndata: ${answer}\n\n${NOTE}id: two\n\n`);
-  assert.deepEqual([ids, last, events], [2, 'two', 2]);
+test('bytes that are no UTF-8 are text inside a string and errors outside, wherever they are cut', () => {
+  const cases: readonly (readonly number[])[] = [
+    [0x22, 0xff, 0x22],
+    [0x22, 0xe2, 0x22],
+    [0x22, 0xe2, 0x82],
+    [0x22, 0xf0, 0x9f, 0x98],
+    [0x22, 0xc3, 0x28, 0x22],
+    [0x22, 0xed, 0xa0, 0x80, 0x22],
+    [0x22, 0xe2, 0x5c, 0x6e, 0x22],
+    [0x5b, 0xff],
+    [0xc3, 0xa9],
+    [0x31, 0x80],
+    [0xfe, 0xff],
+  ];
+  for (const bytes of cases) agrees(scanned(Uint8Array.from(bytes)), Uint8Array.from(bytes), bytes.join());
 });
 
-test('event streams: chunking changes nothing', () => {
-  const text = `: hi\r\nid: é\r\n${NOTE}data: {"id":1,\r\ndata:"result":{"a":"\u{1F600}"}}\r\r\nretry: 5\n\ndata: {"id":2,"err`;
-  const whole = readEvents(text);
-  assert.deepEqual([whole.events, whole.cut], [2, 'mid']);
-  const length = utf8.encode(text).length;
-  for (let split = 0; split <= length; split++) assert.deepEqual(readEvents(text, split), whole, `split at ${split}`);
+test('a byte order mark is dropped once, at the start of a body, however it is cut', () => {
+  const marked = utf8.encode('\uFEFF{"id":1}');
+  for (let split = 0; split <= marked.length; split++) assert.equal(scanned(marked, split).state(), 'complete');
+  for (const text of ['\uFEFF', '\uFEFF ', '\uFEFF\uFEFF{}', '{"a":\uFEFF1}', '{}\uFEFF'])
+    agrees(scanned(utf8.encode(text)), utf8.encode(text), JSON.stringify(text));
+  for (const bytes of [[0xef], [0xef, 0xbb], [0xef, 0xbb, 0x7b], [0xef, 0x7b, 0x7d], [0xbb, 0xbf]])
+    agrees(scanned(Uint8Array.from(bytes)), Uint8Array.from(bytes), bytes.join());
+  const event = new JsonScan(undefined, false);
+  event.push(marked);
+  assert.equal(event.state(), 'malformed', 'the data of an event has no mark');
 });
+
+test('nesting is followed down to a bound, below which nothing is claimed', () => {
+  const nested = (depth: number, closed: number) =>
+    utf8.encode(`${'[{"a":'.repeat(depth / 2)}${'}]'.repeat(closed / 2)}`);
+  const deep = MAX_DEPTH;
+  assert.equal(scanned(utf8.encode('['.repeat(5000) + ']'.repeat(5000))).state(), 'complete');
+  assert.equal(scanned(utf8.encode('['.repeat(5000) + ']'.repeat(4999))).state(), 'cut');
+  assert.equal(scanned(utf8.encode(`${'['.repeat(33)}1${']'.repeat(32)}}`)).state(), 'malformed');
+  assert.equal(scanned(nested(4000, 0)).state(), 'cut');
+  assert.equal(scanned(utf8.encode('['.repeat(deep) + ']'.repeat(deep))).state(), 'complete');
+  const below = scanned(utf8.encode('['.repeat(deep + 1)));
+  assert.equal(below.state(), 'unknown');
+  below.push(utf8.encode(']]]}'));
+  assert.equal(below.state(), 'unknown');
+});
+
+test('a scanner that is reset knows nothing of the last document', () => {
+  const scan = new JsonScan(undefined, true);
+  for (const text of ['[[[', '"abc\\', '12', 'tru', '{"a":}', '\uFEFF1']) {
+    scan.push(utf8.encode(text));
+    scan.reset();
+    assert.deepEqual([scan.state(), scan.bytes, scan.malformedAt], ['empty', 0, undefined], text);
+    scan.push(utf8.encode('{"a":[1,"b"]}'));
+    assert.equal(scan.state(), 'complete', text);
+    scan.reset();
+  }
+});
+
+holds(
+  'any JSON value, cut anywhere, in any chunks',
+  2000,
+  [fc.jsonValue({ maxDepth: 4 }), fc.nat(4), fc.array(fc.nat(400), { maxLength: 6 }), fc.nat(400)],
+  (value, indent, splits, cut) => {
+    const bytes = utf8.encode(JSON.stringify(value, null, indent));
+    agrees(scanned(bytes, ...splits), bytes, 'whole');
+    const prefix = bytes.slice(0, cut % (bytes.length + 1));
+    agrees(scanned(prefix, ...splits), prefix, 'prefix');
+  },
+);
+
+holds(
+  'any bytes, in any chunks',
+  3000,
+  [fc.uint8Array({ maxLength: 40 }), fc.array(fc.nat(40), { maxLength: 4 })],
+  (bytes, splits) => agrees(scanned(bytes, ...splits), bytes, 'bytes'),
+);

@@ -10,6 +10,7 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,6 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nodeFiles } from '../../../src/tap/writer/files.ts';
@@ -39,19 +41,20 @@ import {
 
 /** A file system of so many bytes, or undefined where this user may not mount. */
 function smallDisk(t: TestContext, size: string): string | undefined {
-  const folder = join(openFolder(t), 'disk');
-  mkdirSync(folder);
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', folder]).status !== 0)
-    return undefined;
-  t.after(() => spawnSync('umount', ['-l', folder]));
-  return folder;
+  const folder = mkdtempSync(join(tmpdir(), 'tailfin-disk-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', folder]).status === 0;
+  t.after(() => {
+    if (mounted) spawnSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true });
+  });
+  return mounted ? folder : undefined;
 }
 
 test('a full disk: lines wait, the rest is dropped and told, nothing is torn or doubled', async (t) => {
   const folder = smallDisk(t, '256k');
   if (folder === undefined) return t.skip('skipped: needs mount');
   const ballast = join(folder, 'ballast');
-  writeFileSync(ballast, Buffer.alloc(200_000));
+  writeFileSync(ballast, Buffer.alloc(240_000));
   const writer = testWriter(t, folder, { bufferBytes: 50_000, flushBytes: 10_000 });
   emitMany(writer, 0, 1000);
   await until(() => writer.stats().failure === 'disk_full', { what: 'the disk is full' });
