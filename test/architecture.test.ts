@@ -260,7 +260,8 @@ describe('the rules catch', () => {
           "import fs from 'node:fs';\nimport g from 'tinyglobby';\nimport { L } from '../core/model/limits.ts';",
         'exporters/a.ts': "import { R } from 'prom-client';\nimport { c } from '../core/measures/catalog.ts';",
         'demo/a.ts': "import type { D } from '../core/stages/decode.ts';\nimport { E } from '../core/model/fields.ts';",
-        'tap/a.ts': "import fs from 'node:fs';\nimport { F } from '../core/model/fields.ts';\nimport { w } from './w.ts';",
+        'tap/a.ts':
+          "import fs from 'node:fs';\nimport { F } from '../core/model/fields.ts';\nimport { w } from './w.ts';",
         'app/a.ts': "import e from 'express';\nconst d = await import('../demo/demo.ts');",
         'main.ts': "import { main } from './app/cli.ts';",
         'classify.ts': "export { a } from './core/model/verdict.ts';",
