@@ -72,7 +72,8 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
 
   function begin(call: Call, sent: SentMessage | undefined, { caller, sdk }: Whose, under: Transport): Exchange {
     shared ??= start();
-    if (sdk !== undefined && settle) followCallsOf(sdk, shared);
+    const state = shared;
+    if (sdk !== undefined && settle) quietly(() => followCallsOf(sdk, state));
     const { url, httpMethod, header, signal } = call;
     const facts = describeRequest({ url, httpMethod, header, sent }, shared.digester);
     // One signal for all requests of a transport: a habit of the SDKs, on the revisions without cancellation by abort.

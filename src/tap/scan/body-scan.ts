@@ -30,7 +30,7 @@ export interface BodyScanOptions {
   readonly pages?: ListPages | undefined;
   /** `params.cursor` of a list request; undefined: the first page. */
   readonly cursor?: string | undefined;
-  /** A whole answer was seen that is waited for, maybe long before the body ends. */
+  /** A whole answer was seen that is waited for, maybe long before the body ends: what follows may still spoil a JSON body. */
   onAnswer?(answer: Answer): void;
   onServerCancelled?(): void;
 }

@@ -11,8 +11,8 @@ export class Capture {
 
   add(chunk: Uint8Array, from: number, to: number): void {
     this.bytes += to - from;
-    // A copy: the reader of the body may take the memory of the chunk away.
-    if (this.bytes <= MAX_CAPTURE_BYTES) this.#kept.push(chunk.slice(from, to));
+    // A copy: the reader of the body may take the memory of the chunk away. A Buffer's own slice would copy nothing.
+    if (this.bytes <= MAX_CAPTURE_BYTES) this.#kept.push(Uint8Array.prototype.slice.call(chunk, from, to));
     else this.#kept = [];
   }
 

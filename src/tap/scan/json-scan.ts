@@ -16,17 +16,17 @@ import {
   BEGIN_NUMBER,
   BEGIN_OBJECT,
   BEGIN_STRING,
+  COLON,
   DONE,
   END,
   ESCAPED,
   FIRST_ITEM,
   FIRST_KEY,
-  GO_TO_KEY,
-  GO_TO_VALUE,
+  GO_ON,
   HEX,
-  KEY,
   LOWER_U,
   literalOf,
+  NEXT,
   NUMBER_ENDS,
   NUMBER_NEXT,
   NUMBER_START,
@@ -133,8 +133,12 @@ export class JsonScan {
         if (PLAIN[c] === 1) i += width;
         else if (c === QUOTE) {
           if (this.#want !== SKIP) this.#endString(chunk, tokenFrom, i);
-          mode = this.#inKey ? AFTER_KEY : this.#afterValue();
           i += width;
+          if (!this.#inKey) mode = this.#afterValue();
+          else if (i < to && chunk[i] === COLON) {
+            mode = VALUE;
+            i++;
+          } else mode = AFTER_KEY;
         } else if (c === BACKSLASH) {
           if (width === 1 && this.#want !== STREAM && i + 1 < to && ESCAPED[chunk[i + 1] as number] !== 0) i += 2;
           else {
@@ -188,11 +192,8 @@ export class JsonScan {
             nesting.pop();
             mode = this.#afterValue();
             break;
-          case GO_TO_KEY:
-            mode = KEY;
-            break;
-          case GO_TO_VALUE:
-            mode = VALUE;
+          case GO_ON:
+            mode = NEXT[mode] as number;
             break;
           default:
             mode = BAD;

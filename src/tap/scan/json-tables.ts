@@ -9,6 +9,7 @@ const among =
 
 export const QUOTE = code('"');
 export const BACKSLASH = code('\\');
+export const COLON = code(':');
 export const OPEN_OBJECT = code('{');
 export const OPEN_LIST = code('[');
 export const LOWER_U = code('u');
@@ -42,8 +43,7 @@ export const BEGIN_LITERAL = 5;
 export const BEGIN_OBJECT = 6;
 export const BEGIN_LIST = 7;
 export const END = 8;
-export const GO_TO_KEY = 9;
-export const GO_TO_VALUE = 10;
+export const GO_ON = 9;
 
 const IN_VALUE: readonly (readonly [chars: string, action: number])[] = [
   ['"', BEGIN_STRING],
@@ -60,13 +60,13 @@ const MOVES: Readonly<Record<number, typeof IN_VALUE>> = {
     ['"', BEGIN_KEY],
     ['}', END],
   ],
-  [AFTER_KEY]: [[':', GO_TO_VALUE]],
+  [AFTER_KEY]: [[':', GO_ON]],
   [AFTER_ITEM]: [
-    [',', GO_TO_VALUE],
+    [',', GO_ON],
     [']', END],
   ],
   [AFTER_MEMBER]: [
-    [',', GO_TO_KEY],
+    [',', GO_ON],
     ['}', END],
   ],
   [DONE]: [],
@@ -77,7 +77,13 @@ for (const [place, moves] of Object.entries(MOVES))
   for (const [chars, action] of [...moves, [' \t\n\r', PASS] as const])
     for (const char of chars) ACTIONS[(Number(place) << 8) | code(char)] = action;
 
-export const LITERALS = ['true', 'false', 'null'] as const;
+/** Where it goes on behind a colon or a comma. */
+export const NEXT = new Uint8Array(8);
+NEXT[AFTER_KEY] = VALUE;
+NEXT[AFTER_ITEM] = VALUE;
+NEXT[AFTER_MEMBER] = KEY;
+
+const LITERALS = ['true', 'false', 'null'] as const;
 /** The literal that begins with this byte. */
 export const literalOf = (c: number): string => LITERALS.find((word) => code(word) === c) as string;
 

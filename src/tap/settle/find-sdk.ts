@@ -2,6 +2,7 @@
  * Finds the SDK that makes a fetch among its callers, by the names of their files, and its Client class among the modules that are
  * loaded already. No loader hook is needed: what called fetch is loaded. An unknown package or shape gives undefined.
  */
+import { Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { quietly } from '../quietly.ts';
 
@@ -56,8 +57,11 @@ export function loadClientClass({
       (module) => clientIn(module),
       () => undefined,
     );
-  return clientIn(require.cache[file]?.exports);
+  return clientIn(loaded()[file]?.exports);
 }
+
+/** What `require` has loaded, whoever called it. */
+const loaded = () => (Module as unknown as { _cache: NodeJS.Dict<{ exports?: unknown }> })._cache;
 
 function clientIn(module: unknown): ClientClass | undefined {
   const { Client } = (module ?? {}) as { Client?: ClientClass };

@@ -20,6 +20,8 @@ export interface RoomOptions {
   readonly wantBytes: number;
   /** The name of the segment that the asking writer holds open. */
   readonly current: string | undefined;
+  /** The disk is full below the quota: as much as is wanted shall go, of ended and silent segments. */
+  readonly isTight?: boolean;
   /** Since when (Unix ms) a writer without a sign of life counts as dead. */
   readonly silentSince: number;
 }
@@ -67,7 +69,7 @@ export function makeRoomNow(options: RoomOptions): Room {
 }
 
 function* findRoom(options: RoomOptions): Generator<Call, Room, unknown> {
-  const { files, folder, quotaBytes, wantBytes, current, silentSince } = options;
+  const { files, folder, quotaBytes, wantBytes, current, isTight = false, silentSince } = options;
   const charge = (file: NamedFile): number => Math.max(file.size, quotaBytes / SMALLEST_PART);
   const segments: NamedFile[] = [];
   const names = yield* ask(
@@ -83,7 +85,8 @@ function* findRoom(options: RoomOptions): Generator<Call, Room, unknown> {
     if (file !== undefined) segments.push(file);
   }
   let total = segments.reduce((sum, file) => sum + charge(file), 0);
-  const fits = (): boolean => total + wantBytes <= quotaBytes;
+  const limit = isTight ? Math.min(quotaBytes, total) : quotaBytes;
+  const fits = (): boolean => total + wantBytes <= limit;
   if (fits()) return 'room';
 
   segments.sort((a, b) => a.modifiedMs - b.modifiedMs);

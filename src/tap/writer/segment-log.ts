@@ -3,7 +3,7 @@
  * was removed. Lines leave in the order in which they came, each whole in one file. It must not decide when to write, or what to do
  * about a failure: errors go to the caller, and nothing that was taken is lost by one.
  */
-import { QuotaError } from './failure.ts';
+import { QuotaError, reasonFor } from './failure.ts';
 import type { WriterFiles } from './files.ts';
 import type { LineMaker } from './lines.ts';
 import { makeRoom, makeRoomNow, type RoomOptions } from './quota.ts';
@@ -152,7 +152,7 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
   }
 
   const wanted = (): RoomOptions => {
-    const wantBytes = Math.max(step, queued.length);
+    const wantBytes = Math.max(step, queued.length + (current?.rest ?? 0));
     return { files, folder, quotaBytes, wantBytes, current: current?.name, silentSince: now() - silentMs };
   };
 
@@ -179,6 +179,39 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
     return current;
   }
 
+  async function attempt(take: () => Buffer): Promise<void> {
+    await check();
+    if (current !== undefined) await unlessFinished(current.flush());
+    queued = join(queued, take());
+    if (queued.length === 0) return;
+    const segment = await ready();
+    segment.put(queued, 'events');
+    queued = NOTHING;
+    await unlessFinished(segment.flush());
+  }
+
+  /** Without waiting; where it stopped at an error it goes on when called again. */
+  function last(): void {
+    const state = current?.stateNow() ?? 'fine';
+    if (state !== 'fine') giveUp(current as Segment, state);
+    // Whatever a write in flight does, it writes the same bytes to the same place.
+    current?.flushNow();
+    if (current?.isEnded) {
+      spent.push(current);
+      current = undefined;
+    }
+    if (queued.length > 0) {
+      current ??= openNow();
+      current.flushNow();
+      current.put(queued, 'events');
+      queued = NOTHING;
+      current.flushNow();
+    }
+    if (current === undefined) return;
+    current.put(endLine(current), 'end');
+    current.flushNow();
+  }
+
   return {
     get unwritten() {
       return queued.length + (current?.rest ?? 0);
@@ -187,14 +220,14 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
       return count;
     },
     async write(take) {
-      await check();
-      if (current !== undefined) await unlessFinished(current.flush());
-      queued = join(queued, take());
-      if (queued.length === 0) return;
-      const segment = await ready();
-      segment.put(queued, 'events');
-      queued = NOTHING;
-      await unlessFinished(segment.flush());
+      try {
+        await attempt(take);
+      } catch (error) {
+        // A volume smaller than the quota: the oldest goes there too.
+        if (isFinished || reasonFor(error) !== 'disk_full') throw error;
+        if ((await unlessFinished(makeRoom({ ...wanted(), isTight: true }))) !== 'room') throw error;
+        await attempt(take);
+      }
     },
     async beat() {
       const was = current;
@@ -206,24 +239,12 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
     finish(lines) {
       isFinished = true;
       queued = join(queued, lines);
-      const state = current?.stateNow() ?? 'fine';
-      if (state !== 'fine') giveUp(current as Segment, state);
-      // Whatever a write in flight does, it writes the same bytes to the same place.
-      current?.flushNow();
-      if (current?.isEnded) {
-        spent.push(current);
-        current = undefined;
+      try {
+        last();
+      } catch (error) {
+        if (reasonFor(error) !== 'disk_full' || makeRoomNow({ ...wanted(), isTight: true }) !== 'room') throw error;
+        last();
       }
-      if (queued.length > 0) {
-        current ??= openNow();
-        current.flushNow();
-        current.put(queued, 'events');
-        queued = NOTHING;
-        current.flushNow();
-      }
-      if (current === undefined) return;
-      current.put(endLine(current), 'end');
-      current.flushNow();
     },
     release() {
       if (current !== undefined) spent.push(current);

@@ -99,6 +99,7 @@ export function createWriter(options: WriterOptions): Writer {
   let beats: NodeJS.Timeout | undefined;
   let isBusy = false;
   let isClosed = false;
+  let isWatching = false;
   const log = createSegmentLog({
     ...{ files, folder, writer, keyId: options.keyId, line, quotaBytes, now },
     segmentBytes: Math.min(given('segmentBytes'), quotaBytes / 8),
@@ -145,16 +146,19 @@ export function createWriter(options: WriterOptions): Writer {
     // Now it is known why the buffer was full.
     untoldReason = failure;
     delay = nextDelay(delay);
-    complain(`cannot write to ${folder} (${codeOf(error)}); events are dropped, the host is not affected`);
+    try {
+      complain(`cannot write to ${folder} (${codeOf(error)}); events are dropped, the host is not affected`);
+    } catch {
+      // Whoever listens must not harm the host either.
+    }
   }
 
   /** One at a time; what comes meanwhile waits in the buffer. */
-  async function alone(work: () => Promise<void>, done: () => void): Promise<void> {
+  async function alone(work: () => Promise<void>): Promise<void> {
     if (isBusy || isClosed) return;
     isBusy = true;
     try {
       await work();
-      if (!isClosed) done();
     } catch (error) {
       if (!isClosed) fails(error);
     }
@@ -166,13 +170,15 @@ export function createWriter(options: WriterOptions): Writer {
   function flush(): void {
     timer = undefined;
     void alone(async () => {
-      do await log.write(take);
-      while (pending.length >= flushBytes && !isClosed);
-    }, works);
+      do {
+        await log.write(take);
+        if (!isClosed) works();
+      } while (pending.length >= flushBytes && !isClosed);
+    });
   }
 
   /** Also while writing fails: a full disk does not make a writer dead. */
-  const beat = (): void => void alone(log.beat, () => {});
+  const beat = (): void => void alone(log.beat);
 
   function release(): void {
     try {
@@ -187,6 +193,7 @@ export function createWriter(options: WriterOptions): Writer {
     isClosed = true;
     clearTimeout(timer);
     clearInterval(beats);
+    if (!isWatching) return;
     process.removeListener('exit', close);
     allowListeners(-1);
     try {
@@ -198,8 +205,16 @@ export function createWriter(options: WriterOptions): Writer {
     if (!isBusy) release();
   }
 
+  /** From the first event on: a process that has none is left as it is. */
+  function watchExit(): void {
+    isWatching = true;
+    allowListeners(1);
+    process.on('exit', close);
+  }
+
   function emit(type: EventType, fields: LineFields): void {
     if (isClosed) return;
+    if (!isWatching) watchExit();
     let text: string;
     try {
       text = line(type, seq, now(), fields);
@@ -220,8 +235,6 @@ export function createWriter(options: WriterOptions): Writer {
     }
   }
 
-  allowListeners(1);
-  process.on('exit', close);
   return {
     emit,
     close,

@@ -6,7 +6,7 @@ import { MAX_CAPTURE_BYTES } from '../../../src/tap/scan/capture.ts';
 import type { LineFields } from '../../../src/tap/scan/line-fields.ts';
 import { createListPages, type ListPages } from '../../../src/tap/scan/list-pages.ts';
 import { MESSAGES } from '../../support/mcp-messages.ts';
-import { event, plainDigest, SSE_TYPE, scanOf } from '../../support/scan-body.ts';
+import { bodyScan, event, plainDigest, SSE_TYPE, scanOf } from '../../support/scan-body.ts';
 
 const corpus = (name: string): string => MESSAGES.find((message) => message.name === name)?.text as string;
 const answer = (result: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 7, result });
@@ -108,6 +108,19 @@ test('an item that is nested deeper than the stack gives no digest, and takes no
   const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
   const { list, terminal } = scanOf(`{"id":7,"result":{"tools":[${deep}]}}`, LIST).close();
   assert.deepEqual([list, terminal], [undefined, true]);
+});
+
+test('the memory of a chunk may be used again as soon as it was pushed', () => {
+  const whole = scanOf(corpus('tools/list'), LIST).close().list;
+  for (const make of [Buffer.from, (text: string) => new TextEncoder().encode(text)]) {
+    const scan = bodyScan(LIST);
+    for (const part of corpus('tools/list').match(/.{1,50}/gsu) ?? []) {
+      const chunk = make(part);
+      scan.push(chunk);
+      chunk.fill(0);
+    }
+    assert.deepEqual(scan.close().list, whole);
+  }
 });
 
 test('hints of tools: what is declared, null where nothing is', () => {

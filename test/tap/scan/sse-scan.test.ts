@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { MessageScan } from '../../../src/tap/scan/message-scan.ts';
 import { MAX_EVENT_BYTES, SseScan } from '../../../src/tap/scan/sse-scan.ts';
-import { judge } from '../../support/json-oracle.ts';
+import { judge, type Opinion } from '../../support/json-oracle.ts';
 import { MESSAGES } from '../../support/mcp-messages.ts';
 import { inChunks, mutatedBody } from '../../support/mutate-bytes.ts';
 import { SEED } from '../../support/property.ts';
@@ -15,6 +15,8 @@ import { readStream } from '../../support/sse-oracle.ts';
 
 const utf8 = new TextEncoder();
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+/** The data of an event is parsed as it is: behind a space, a byte order mark is the error that it is there. */
+const judgeData = (data: Uint8Array): Opinion => judge(Uint8Array.of(0x20, ...data));
 const carriesMessages = (type: string): boolean => type === '' || type === 'message';
 
 interface Seen {
@@ -42,9 +44,7 @@ const readText = (text: string): Seen => scanned([utf8.encode(text)]);
 function expected(bytes: Uint8Array): Seen {
   const { events, ids, lastId, isOpen } = readStream(bytes);
   const judged = events.map(({ type, data }) => {
-    // The data of an event is parsed as it is: a byte order mark is an error there.
-    const hasMark = data.startsWith('\xef\xbb\xbf');
-    return { type, state: hasMark ? 'malformed' : judge(latin1(data)).state, bytes: data.length };
+    return { type, state: judgeData(latin1(data)).state, bytes: data.length };
   });
   const last = judged.at(-1);
   const lastWasCut = last !== undefined && carriesMessages(last.type) && last.state === 'cut';
@@ -214,8 +214,7 @@ test('the parser of the SDKs sees the same events and ids', async (t) => {
       onEvent({ id, event: type, data }) {
         events++;
         if (id) ids++;
-        const state = data.startsWith('\uFEFF') ? 'malformed' : judge(utf8.encode(data)).state;
-        if (type === undefined || type === 'message') states.push(state);
+        if (type === undefined || type === 'message') states.push(judgeData(utf8.encode(data)).state);
       },
     });
     parser.feed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
@@ -253,8 +252,8 @@ test('mutated messages in mutated streams: no throw, and the answers that a plai
     const where = () => JSON.stringify(Buffer.from(bytes).toString('latin1'));
     assert.deepEqual([fields.events, fields.event_ids, fields.cut], [want.events, want.ids, want.cut], where());
     const documents = readStream(bytes)
-      .events.filter(({ type, data }) => carriesMessages(type) && !data.startsWith('\xef\xbb\xbf'))
-      .map(({ data }) => judge(latin1(data)))
+      .events.filter(({ type }) => carriesMessages(type))
+      .map(({ data }) => judgeData(latin1(data)))
       .filter(({ state }) => state === 'complete')
       .map(({ value }) => readMessages(value, (id) => id === '7'));
     const first = documents.flatMap(({ matched }) => matched)[0];

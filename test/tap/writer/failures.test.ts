@@ -78,6 +78,25 @@ test('a full disk: lines wait, the rest is dropped and told, nothing is torn or 
   assert.equal(files.at(-1)!.lines.at(-1)!.dropped, dropped);
 });
 
+test('a volume smaller than the quota: the oldest segments make room, as at the quota', async (t) => {
+  const folder = smallDisk(t, '256k');
+  if (folder === undefined) return t.skip('skipped: needs mount');
+  const writer = testWriter(t, folder, { segmentBytes: 30_000 });
+  for (let n = 0; n < 6000; n += 50) {
+    emitMany(writer, n, 50);
+    await idle(writer);
+  }
+  assert.deepEqual([writer.stats().dropped, writer.stats().events], [0, 6000]);
+  writer.close();
+  const files = readSegments(folder);
+  const [first] = eventsIn(files);
+  assert.ok(files.length > 2 && (first!.seq as number) > 3000);
+  assert.deepEqual(
+    eventsIn(files).map(({ seq }) => (seq as number) - (first!.seq as number)),
+    eventsIn(files).map((_, i) => i),
+  );
+});
+
 test('a disk that is full to the end: the host ends as ever, with its own exit code and one line on stderr', async (t) => {
   const folder = smallDisk(t, '64k');
   if (folder === undefined) return t.skip('skipped: needs mount');
