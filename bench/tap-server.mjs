@@ -70,10 +70,13 @@ const ANSWERS = {
   },
 };
 
-/** {url(path), connections(), close()} */
+/** {url(path), open(): answers that have begun and not ended, close()} */
 export async function startServer() {
+  let open = 0;
   const server = createServer((req, res) => {
     let body = '';
+    open++;
+    res.on('close', () => open--);
     res.on('error', () => {});
     req.setEncoding('utf8').on('data', (text) => {
       body += text;
@@ -89,7 +92,7 @@ export async function startServer() {
   const { port } = server.address();
   return {
     url: (path) => `http://127.0.0.1:${port}${path}`,
-    connections: () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
+    open: () => open,
     close() {
       server.close();
       server.closeAllConnections();
