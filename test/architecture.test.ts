@@ -66,6 +66,11 @@ const RULES: readonly Rule[] = [
     allows: (to) => to.typeOnly || !below('core/stages/')(to),
   },
   {
+    of: 'tap/settle/find-sdk.ts',
+    text: 'find-sdk: as the tap, and the module of the host that it has found loaded',
+    allows: (to) => (to.own ? below('tap/')(to) : to.to.startsWith('node:') || to.to === '(file)'),
+  },
+  {
     of: 'tap/',
     text: 'tap: tap, core/model, core/protocol and Node, no package',
     allows: (to) => (to.own ? below('tap/', 'core/model/', 'core/protocol/')(to) : to.to.startsWith('node:')),
@@ -234,6 +239,8 @@ describe('the rules catch', () => {
     ['exporters/a.ts', "import type { Source } from '../sources/source.ts';"],
     ['exporters/a.ts', "import type { Config } from '../app/config.ts';"],
     ['tap/a.ts', "import picomatch from 'picomatch';"],
+    ['tap/a.ts', 'const a = await import(file);'],
+    ['tap/settle/find-sdk.ts', "const a = await import('picomatch');"],
     ['tap/a.ts', "import { decode } from '../core/stages/decode.ts';"],
     ['tap/a.ts', "import type { Source } from '../sources/source.ts';"],
     ['demo/a.ts', "import { decode } from '../core/stages/decode.ts';"],

@@ -2,7 +2,7 @@
  * The tap of this process or worker thread: one, however many copies of this code are loaded. It puts the parts together and starts
  * them at the first MCP exchange; until then there is no file and no key.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createDigester } from './digest.ts';
 import { createFetchState, type FetchState } from './fetch/state.ts';
 import { createTransportWatch } from './fetch/transport.ts';
@@ -33,6 +33,8 @@ const PLACE = Symbol.for('tailfin.tap');
 const UNSEEN =
   'MCP requests go through a copy of undici, whose fetch is not recorded: wrap it with wrapFetch of tailfin/tap (docs/tap.md)';
 
+const ID_BYTES = 9;
+
 // As it is when the tap is loaded: a test of the host may set its own clock later.
 const now = Date.now;
 
@@ -50,16 +52,20 @@ function createProcessTap({ dir, host, keyFile, quota, settle }: TapSettings): P
   let writer: Writer | undefined;
   let state: FetchState | undefined;
   let unseen = 0;
+  // Unique within a host, whatever number of processes and threads it has; short, because every line carries some.
+  const random = randomBytes(ID_BYTES).toString('base64url');
+  let ids = 0;
+  const newId = (): string => `${random}-${(++ids).toString(36)}`;
   const start = (): FetchState => {
     const digester = createDigester(loadKey({ file: keyFile, complain: sayOnce }));
     const lines = createWriter({ folder: dir, host, keyId: digester.keyId, quotaBytes: quota });
     writer = lines;
-    state = createFetchState({ lines, digester, now, newId: randomUUID });
+    state = createFetchState({ lines, digester, now, newId });
     return state;
   };
   const transport = createTransportWatch({
     now,
-    prefix: randomUUID().slice(0, 8),
+    prefix: random.slice(0, 6),
     onUnseen() {
       unseen++;
       sayOnce(UNSEEN);

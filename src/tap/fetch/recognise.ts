@@ -39,7 +39,7 @@ export function recognise(args: readonly unknown[], knows: (url: URL) => boolean
   if (isPost && sent === undefined && (request === undefined || given !== undefined)) return undefined;
 
   const header = headerReader(init?.headers ?? request?.headers);
-  const url = new URL(request === undefined ? String(input) : request.url);
+  const url = input instanceof URL ? input : new URL(request === undefined ? String(input) : request.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   const signal = init?.signal ?? request?.signal ?? undefined;
   const call: Call = { url, httpMethod, header, signal, ownSignal: init?.signal != null };
