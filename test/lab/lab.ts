@@ -36,6 +36,8 @@ export interface LabResult {
   readonly later: readonly string[];
   /** What the host saw, short. */
   readonly host: string;
+  /** The same in full, as JSON, and the requests as the server counted them. */
+  readonly details: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -116,6 +118,7 @@ function resultOf(
     not: null,
     ...judged,
     host: settled.map(callText).join(', '),
+    details: [seen?.host ?? 'null', seen?.requests ?? ''],
     problems: [...problems, ...judged.problems],
   };
 }
@@ -128,7 +131,7 @@ function inOrder(results: readonly LabResult[], rows: readonly Row[], { clients 
       if (found !== undefined) return found;
       const not = row.not[name] ?? null;
       const problems = not === null ? ['it was not run'] : [];
-      return { row: row.id, client: name, not, verdicts: '', findings: [], later: [], host: '', problems };
+      return { row: row.id, client: name, not, verdicts: '', findings: [], later: [], host: '', details: [], problems };
     }),
   );
 }

@@ -14,6 +14,7 @@ Drives real MCP clients through every fault of test/lab-expected.tsv, with and w
   --client CLIENT  only this client (again for more): ${CLIENTS.map(({ name }) => name).join(' ')}
   --no-compare     leave out the run without the tap
   --modules KIND   how hosts load their SDK: cjs (default) or esm
+  --verbose        all that the host saw of each row, and the requests that the server got
   --keep DIR       leave the recorded segments there
   --help
 
@@ -33,6 +34,7 @@ function options() {
         client: { type: 'string', multiple: true },
         'no-compare': { type: 'boolean' },
         modules: { type: 'string', default: 'cjs' },
+        verbose: { type: 'boolean', default: false },
         keep: { type: 'string' },
         help: { type: 'boolean' },
       },
@@ -59,13 +61,14 @@ const line = (...cells: readonly string[]): string =>
     .concat(cells[5] ?? '')
     .trimEnd();
 
-function show({ row, client, not, verdicts, findings, later, host, problems }: LabResult): void {
+function show({ row, client, not, verdicts, findings, later, host, details, problems }: LabResult): void {
   if (not !== null) {
     console.log(line(row, client, `not run: ${not}`));
     return;
   }
   const found = [...findings, ...later.map((rule) => `later:${rule}`)].join(' ');
   console.log(line(row, client, verdicts, found, host, problems.length === 0 ? 'ok' : 'DIFFERS'));
+  if (values.verbose) for (const detail of details) console.log(`    ${detail}`);
   for (const problem of problems) console.log(`    ${problem}`);
 }
 
