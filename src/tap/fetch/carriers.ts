@@ -4,7 +4,7 @@
  */
 import { createBounded } from '../bounded.ts';
 
-/** A POST whose answer is still to come on its carrier. */
+/** A POST whose answer comes on its carrier, maybe before the POST itself has ended. */
 export interface CarriedPost<Answer> {
   answered(answer: Answer): void;
   carrierEnded(): void;
@@ -16,6 +16,8 @@ export interface Carrier<Answer> {
   push(chunk: Uint8Array): void;
   waitsFor(idJson: string): boolean;
   wait(idJson: string, post: CarriedPost<Answer>): void;
+  /** The POST was refused or broke: no answer will come. */
+  forget(idJson: string, post: CarriedPost<Answer>): void;
   answered(idJson: string, answer: Answer): void;
   ended(): void;
 }
@@ -66,6 +68,9 @@ export function createCarriers<Answer>(now: () => number): Carriers<Answer> {
         wait(idJson, post) {
           if (waiting.size < MAX_WAITING) waiting.set(idJson, post);
           else post.carrierEnded();
+        },
+        forget(idJson, post) {
+          if (waiting.get(idJson) === post) waiting.delete(idJson);
         },
         answered(idJson, answer) {
           const post = waiting.get(idJson);

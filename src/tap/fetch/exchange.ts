@@ -6,7 +6,7 @@ import type { Answer } from '../scan/answer.ts';
 import { type BodyScan, createBodyScan } from '../scan/body-scan.ts';
 import type { Settling } from '../settle/follow.ts';
 import type { LineFields } from '../writer/lines.ts';
-import type { Carrier } from './carriers.ts';
+import type { CarriedPost } from './carriers.ts';
 import type { Client } from './clients.ts';
 import { describeHead, isEventStream, isJson } from './head.ts';
 import { observeBody } from './observe-body.ts';
@@ -48,9 +48,23 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   const carries = isGet && facts.open.last_event_id === false ? carriers.open(exchange, url) : undefined;
   let closed = false;
   let headSeen = false;
+  /** Of a carried POST: what its own response said, and what its carrier brought. */
+  let accepted: LineFields | undefined;
+  let carried: Answer | 'lost' | undefined;
+  const post: CarriedPost<Answer> = {
+    answered(answer) {
+      carried = answer;
+      endCarried();
+    },
+    carrierEnded() {
+      carried ??= 'lost';
+      endCarried();
+    },
+  };
 
   if (idJson !== undefined) {
     pending.add(scope, idJson, { exchange, method });
+    carrier?.wait(idJson, post);
     if (settling !== undefined && settling.method === method) settling.exchange = exchange;
   }
   const annotations =
@@ -71,6 +85,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     // A stream with event ids may be resumed: until then its request stays known.
     const resumable = fields.terminal === false && (fields.event_ids ?? 0) > 0;
     if (idJson !== undefined && !resumable) pending.remove(scope, idJson, exchange);
+    if (idJson !== undefined) carrier?.forget(idJson, post);
     carries?.ended();
   };
 
@@ -161,7 +176,8 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   function ended(scan: BodyScan, head: LineFields): void {
     if (closed) return;
     if (carrier !== undefined && head.status === 202) {
-      waitFor(carrier, scan);
+      accepted = scan.close();
+      endCarried();
       return;
     }
     emitClose({ how: 'eof', by: 'peer', ...scan.close() });
@@ -172,16 +188,12 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     lines.emit('discovery', { server, protocol_version: facts.open.protocol_version, sessions, ...found });
   }
 
-  /** The POST is accepted; its exchange ends when its answer comes on the carrier, or the carrier ends. */
-  function waitFor(stream: Carrier<Answer>, scan: BodyScan): void {
-    const body = scan.close();
-    stream.wait(idJson as string, {
-      answered(answer) {
-        emitClose({ how: 'eof', by: 'peer', ...body, ...answer.close });
-        lines.emit('parse', { ...envelope, ...answer.parse });
-      },
-      carrierEnded: () => emitClose({ how: 'eof', by: 'peer', ...body, terminal: false }),
-    });
+  /** The exchange of an accepted POST ends when its answer has come on the carrier, or the carrier has ended. */
+  function endCarried(): void {
+    if (closed || accepted === undefined || carried === undefined) return;
+    const answer = carried === 'lost' ? { terminal: false } : carried.close;
+    emitClose({ how: 'eof', by: 'peer', ...accepted, ...answer });
+    if (carried !== 'lost') lines.emit('parse', { ...envelope, ...carried.parse });
   }
 
   function parsed(scan: BodyScan): void {
@@ -194,8 +206,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     if (closed) return;
     const mayAnswer = response.ok && response.status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
     if (mayAnswer && (idJson !== undefined || isGet)) endedByClient({ how: 'cancel', ...scan.close() });
-    else if (carrier !== undefined && response.status === 202) waitFor(carrier, scan);
-    else emitClose({ how: 'eof', by: 'peer', cut: 'boundary', ...(idJson === undefined ? {} : { terminal: false }) });
+    else if (carrier !== undefined && response.status === 202) {
+      accepted = scan.close();
+      endCarried();
+    } else emitClose({ how: 'eof', by: 'peer', cut: 'boundary', ...(idJson === undefined ? {} : { terminal: false }) });
   }
 
   /** fetch followed a redirect to another place. */

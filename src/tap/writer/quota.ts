@@ -26,7 +26,7 @@ export interface RoomOptions {
   readonly silentSince: number;
 }
 
-/** room: it fits. retire: it would, without the asking writer's own segment. full: it would not. */
+/** room: it fits. retire: the asking writer's own segment stands in the way too. full: nothing else may be removed. */
 export type Room = 'room' | 'retire' | 'full';
 
 /** One file call, to be made in either way: the last act of a process cannot wait. */
@@ -102,10 +102,8 @@ function* findRoom(options: RoomOptions): Generator<Call, Room, unknown> {
     if (file.modifiedMs < silentSince && (yield* remove(files, folder, file))) total -= charge(file);
   }
   if (fits()) return 'room';
-  const own = segments.find(({ name }) => name === current);
-  if (own === undefined) return 'full';
-  total -= charge(own);
-  return fits() ? 'retire' : 'full';
+  // Also where that alone is not enough: of many small ones nobody would begin.
+  return segments.some(({ name }) => name === current) ? 'retire' : 'full';
 }
 
 function* hasEnded(files: WriterFiles, folder: string, file: NamedFile): Generator<Call, boolean, unknown> {

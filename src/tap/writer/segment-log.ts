@@ -144,10 +144,10 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
     if (current !== undefined && current.size - checked < step) return;
     for (;;) {
       const room = await unlessFinished(findRoom());
-      if (room === 'full') throw new QuotaError();
       checked = current?.size ?? 0;
       if (room === 'room') return;
-      await end(current as Segment);
+      if (room === 'full' || current === undefined || current.events === 0) throw new QuotaError();
+      await end(current);
     }
   }
 

@@ -96,7 +96,11 @@ test('several processes at their quota: it holds, no host is affected, and every
   }, 5);
   const ends = await Promise.all(hosts.map(({ ended }) => ended));
   clearInterval(watch);
-  for (const { code, stderr } of ends) assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  // Four buffers may be more than what is left for a moment.
+  for (const { code, stderr } of ends) {
+    assert.equal(code, 0);
+    assert.match(stderr, /^(tailfin-tap: .*\(QUOTA\).*\n)?$/);
+  }
   // Each may be a step (a 64th) and a buffer (an eighth) ahead of the others' look.
   assert.ok(most < quota * 1.7, `${most} bytes`);
   assert.ok(most > quota * 0.5, `${most} bytes`);
@@ -110,6 +114,19 @@ test('several processes at their quota: it holds, no host is affected, and every
     assert.equal(seqs.at(-1) ?? -1, seqs.length === 0 ? -1 : events - 1, 'the newest lines are there');
     for (let i = 1; i < seqs.length; i++) assert.ok(seqs[i]! > seqs[i - 1]!);
   }
+});
+
+test('many writers with little each: all of them go on, none waits for the others to give way', async (t) => {
+  const folder = openFolder(t);
+  const quotaBytes = 40_000;
+  const writers = Array.from({ length: 60 }, () => testWriter(t, folder, { quotaBytes }));
+  for (let n = 0; n < 30; n += 5) {
+    for (const writer of writers) emitMany(writer, n, 5);
+    await Promise.all(writers.map((writer) => idle(writer, 60_000)));
+  }
+  for (const writer of writers) assert.equal(writer.stats().failure, undefined);
+  // All look at the same moment here: each may be what it writes at once over the quota. 300,000 bytes were written.
+  assert.ok(bytesIn(folder) < quotaBytes + 60 * 1500, `${bytesIn(folder)} bytes`);
 });
 
 const gapsOf = (files: ReturnType<typeof readSegments>, writer: string): number =>
