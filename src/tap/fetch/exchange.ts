@@ -40,7 +40,6 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   const server = client?.server ?? (facts.open.endpoint as string);
   const place = server + url.pathname;
   const scope = client?.id ?? url.origin + url.pathname;
-  const envelope: LineFields = { exchange, server, ...(client === undefined ? {} : { client: client.id }) };
   const isGet = facts.open.http_method === 'GET';
   /** The older transport: the stream that this POST names as the one that brings its answer. */
   const carrier = isGet || idJson === undefined ? undefined : carriers.of(url);
@@ -69,19 +68,18 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
   const annotations =
     method === 'tools/call' && facts.open.target ? memory.annotations(place, facts.open.target) : undefined;
-  lines.emit('open', {
-    ...envelope,
-    ...facts.open,
-    ...(annotations && { annotations }),
-    ...(carrier && { carrier: carrier.exchange }),
-  });
+  const open = named(facts.open);
+  if (annotations !== undefined) open.annotations = annotations;
+  if (carrier !== undefined) open.carrier = carrier.exchange;
+  lines.emit('open', open);
 
   const emitClose = (fields: LineFields): void => {
     if (closed) return;
     closed = true;
     const { sent, connection } = transport;
-    const alone = headSeen || connection === undefined ? {} : { connection };
-    lines.emit('close', { ...envelope, ...fields, ...(sent && { sent }), ...alone });
+    if (sent !== undefined) fields.sent = sent;
+    if (!headSeen && connection !== undefined) fields.connection = connection;
+    lines.emit('close', named(fields));
     // A stream with event ids may be resumed: until then its request stays known.
     const resumable = fields.terminal === false && (fields.event_ids ?? 0) > 0;
     if (idJson !== undefined && !resumable) pending.remove(scope, idJson, exchange);
@@ -116,9 +114,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       if (transport.sent === undefined || transport.sent === 'none') transport.sent = 'headers';
       const mediaType = head.content_type ?? null;
       const scan = scanOf(response, head, mediaType);
-      const { connection } = transport;
-      lines.emit('headers', { ...envelope, ...head, ...(connection && { connection }), ...moved(response) });
-      headSeen = true;
+      emitHead(head, response);
       if (head.content_length === 0 && response.body !== null) ended(scan, head);
 
       return observeBody(response, {
@@ -169,7 +165,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     const waiting = pending.get(scope, answer.idJson);
     if (waiting === undefined) return;
     // What any client had to parse, to get the answer of that request.
-    lines.emit('parse', { ...envelope, exchange: waiting.exchange, ...answer.parse });
+    lines.emit('parse', { ...answer.parse, exchange: waiting.exchange });
     pending.remove(scope, answer.idJson, waiting.exchange);
   }
 
@@ -180,7 +176,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       endCarried();
       return;
     }
-    emitClose({ how: 'eof', by: 'peer', ...scan.close() });
+    const fields = scan.close();
+    fields.how = 'eof';
+    fields.by = 'peer';
+    emitClose(fields);
     parsed(scan);
     const found = scan.discovery();
     if (found === undefined) return;
@@ -193,12 +192,31 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     if (closed || accepted === undefined || carried === undefined) return;
     const answer = carried === 'lost' ? { terminal: false } : carried.close;
     emitClose({ how: 'eof', by: 'peer', ...accepted, ...answer });
-    if (carried !== 'lost') lines.emit('parse', { ...envelope, ...carried.parse });
+    if (carried !== 'lost') lines.emit('parse', { ...carried.parse, exchange });
   }
 
   function parsed(scan: BodyScan): void {
     const parse = idJson === undefined ? undefined : scan.parse();
-    if (parse !== undefined) lines.emit('parse', { ...envelope, ...parse });
+    if (parse === undefined) return;
+    parse.exchange = exchange;
+    lines.emit('parse', parse);
+  }
+
+  /** What every line of an exchange that may be its only one carries. */
+  function named(fields: LineFields): LineFields {
+    fields.exchange = exchange;
+    fields.server = server;
+    if (client !== undefined) fields.client = client.id;
+    return fields;
+  }
+
+  function emitHead(head: LineFields, response: Response): void {
+    headSeen = true;
+    const fields: LineFields = { exchange, ...head };
+    if (transport.connection !== undefined) fields.connection = transport.connection;
+    const endpoint = endpointAfter(response);
+    if (endpoint !== undefined) fields.endpoint = endpoint;
+    lines.emit('headers', fields);
   }
 
   /** SDKs throw away bodies that hold no answer (202, 405, HTML): the end of the exchange, not a hang-up. */
@@ -213,9 +231,9 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
 
   /** fetch followed a redirect to another place. */
-  function moved({ redirected, url: last }: Response): LineFields {
-    if (!redirected || last === '') return {};
+  function endpointAfter({ redirected, url: last }: Response): string | undefined {
+    if (!redirected || last === '') return undefined;
     const endpoint = endpointOf(new URL(last));
-    return endpoint === facts.open.endpoint ? {} : { endpoint };
+    return endpoint === facts.open.endpoint ? undefined : endpoint;
   }
 }

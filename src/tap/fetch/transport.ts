@@ -1,6 +1,7 @@
 /**
  * What undici says about the connection beneath a fetch: how much of the request was written, and on which connection. It listens to
- * diagnostics_channel; an AsyncLocalStorage tells which fetch a request belongs to. It cannot alter anything, and it keeps no
+ * diagnostics_channel. undici makes its request while fetch is being called, which tells whose it is; where a wrapper in between does not
+ * call on at once, an AsyncLocalStorage tells. It cannot alter anything, and it keeps no
  * address. Fetches of an npm copy of undici use the same channels: they belong to no exchange, and are counted.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -16,8 +17,12 @@ export interface Transport {
 }
 
 export interface TransportWatch {
-  /** Runs the fetch of one exchange. */
+  /** Calls the fetch of one exchange. */
   run<T>(transport: Transport, fetch: () => Promise<T>): Promise<T>;
+  /** To be called once after `run`, when the fetch has settled. */
+  ended(transport: Transport, answered: boolean): void;
+  /** There are several wrapped functions: one may call another one, and not at once. */
+  nested(): void;
   /** Is this call made inside of the fetch of an exchange? */
   readonly inside: boolean;
 }
@@ -54,7 +59,13 @@ export interface TransportOptions {
 }
 
 export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions): TransportWatch {
-  const current = new AsyncLocalStorage<Transport>();
+  const context = new AsyncLocalStorage<Transport>();
+  /** The exchange whose fetch is being called: undici makes its request before that call returns. */
+  let running: Transport | undefined;
+  /** A context costs every promise of the process some time on Node 20 and 22: not before it is needed. */
+  let byContext = false;
+  /** Exchanges whose head has not arrived. */
+  let waiting = 0;
   const known = new WeakMap<object, Transport>();
   const sockets = new WeakMap<object, Connection>();
   const carriers = new WeakMap<object, Connection>();
@@ -76,13 +87,12 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
     });
 
   on('request:create', ({ request }) => {
-    const transport = current.getStore();
-    if (transport?.active !== true) {
-      if (speaksMcp(request)) onUnseen();
-      return;
-    }
-    known.set(request, transport);
-    transport.sent = 'none';
+    const transport = running ?? context.getStore();
+    if (transport?.active === true) {
+      known.set(request, transport);
+      transport.sent = 'none';
+      // While an exchange waits for its head, this may be the next hop of its redirect.
+    } else if (waiting === 0 && speaksMcp(request)) onUnseen();
   });
 
   /** Not before the first exchange: a process that never speaks MCP has nothing to hear here. */
@@ -116,16 +126,28 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
   return {
     run(transport, fetch) {
       if (!listening) listen();
+      waiting++;
       transport.active = true;
-      const done = (): void => {
-        transport.active = false;
-      };
-      const running = current.run(transport, fetch);
-      running.then(done, done);
-      return running;
+      if (byContext) return context.run(transport, fetch);
+      const outer = running;
+      running = transport;
+      try {
+        return fetch();
+      } finally {
+        running = outer;
+      }
+    },
+    ended(transport, answered) {
+      waiting--;
+      transport.active = false;
+      // Something between here and undici waits before it makes the request: only its context leads back.
+      if (answered && transport.sent === undefined) byContext = true;
+    },
+    nested() {
+      byContext = true;
     },
     get inside() {
-      return current.getStore()?.active === true;
+      return running !== undefined || (byContext && context.getStore()?.active === true);
     },
   };
 }

@@ -45,6 +45,7 @@ const HANDSHAKES: ReadonlySet<string> = new Set(['initialize', 'server/discover'
 
 export function createFetchTap({ start, transport, settle }: FetchTapOptions): FetchTap {
   let shared: FetchState | undefined;
+  let wrapped = false;
   let looks = 0;
   let hold: Promise<void> | undefined;
   const knows = (url: URL): boolean => shared?.memory.knows(url) === true;
@@ -89,14 +90,16 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
     return openExchange(shared, { url, facts, signal, client, settling: caller?.settling, transport: under });
   }
 
-  async function answerOf(exchange: Exchange, running: Promise<Response>): Promise<Response> {
+  async function answerOf(exchange: Exchange, under: Transport, running: Promise<Response>): Promise<Response> {
     let response: Response;
     try {
       response = await running;
     } catch (reason) {
+      transport.ended(under, false);
       quietly(() => exchange.failed(reason));
       throw reason;
     }
+    transport.ended(under, true);
     if (hold !== undefined) await hold;
     return quietly(() => exchange.answered(response)) ?? response;
   }
@@ -112,25 +115,28 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
     });
     const told = Promise.race([reading.catch(() => {}), new Promise<void>((done) => setImmediate(done))]);
     const running = transport.run(under, plain);
-    try {
-      await running;
-    } catch {
-      // Whoever called gets it below.
-    }
+    const answered = await running.then(
+      () => true,
+      () => false,
+    );
     if (exchange === undefined) await told;
-    return exchange === undefined ? running : answerOf(exchange, running);
+    if (exchange !== undefined) return answerOf(exchange, under, running);
+    transport.ended(under, answered);
+    return running;
   }
 
   function record({ call, ...how }: Recognised, plain: () => Promise<Response>): Promise<Response> | undefined {
     if ('copy' in how) return copied(call, how.copy, plain);
     const under: Transport = {};
     const exchange = begin(call, how.sent, whose(), under);
-    return answerOf(exchange, transport.run(under, plain));
+    return answerOf(exchange, under, transport.run(under, plain));
   }
 
   return {
     wrap(upstream) {
       if (Object.hasOwn(upstream, WRAPPED)) return upstream;
+      if (wrapped) transport.nested();
+      wrapped = true;
       const fetch = function fetch(this: unknown, ...args: Parameters<Fetch>): Promise<Response> {
         const plain = (): Promise<Response> => Reflect.apply(upstream, this, args);
         // Another wrapper of this kind records it already.
@@ -139,7 +145,12 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
         if (found === undefined) return plain();
         let running: Promise<Response> | undefined;
         const once = (): Promise<Response> => {
-          running = plain();
+          try {
+            running = plain();
+          } catch (reason) {
+            // No fetch does this; called a second time it would be worse.
+            running = Promise.reject(reason);
+          }
           return running;
         };
         // After a fault in here the call goes on, or is made now.
