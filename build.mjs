@@ -9,11 +9,25 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
+// The tap loads inside other people's processes: one CommonJS file, for --require and --import alike, without any package.
+await build({
+  absWorkingDir: root,
+  entryPoints: { 'tailfin-tap': 'src/tap/tap.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
+  logLevel: 'warning',
+});
 await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'src/main.ts',
     classify: 'src/classify.ts',
+    tap: 'src/tap/library.ts',
     'demo/host-2026': 'src/demo/host-2026.ts',
     'demo/host-2025': 'src/demo/host-2025.ts',
     'demo/server': 'src/demo/server.ts',

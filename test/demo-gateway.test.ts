@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Findings } from '../src/demo/compare.ts';
 import { drawFault, FAULTS, type Fault, type FaultPlan } from '../src/demo/faults.ts';
-import { EXCHANGE_HEADER, type Gateway, type GatewayEntry, startGateway } from '../src/demo/gateway.ts';
+import { type Gateway, type GatewayEntry, startGateway, TRACE_HEADER } from '../src/demo/gateway.ts';
 import { parseExposition } from '../src/demo/prom-text.ts';
 import { renderReport, shortfalls } from '../src/demo/report.ts';
 import { measureSignals } from '../src/demo/signals.ts';
-import { checkVerdicts, type VerdictRecord } from '../src/demo/verdict-check.ts';
+import { type CheckedEntry, checkVerdicts, type VerdictRecord } from '../src/demo/verdict-check.ts';
 import { until } from './support/until.ts';
 
 const SEED = 1;
@@ -56,9 +56,9 @@ async function ask(
   n: number,
   signal?: AbortSignal,
 ): Promise<{ text: string; error: string; entry: GatewayEntry }> {
-  const exchange = `${kind}-${n}`;
+  const trace = `${kind}-${n}`;
   const url = new URL(`/${kind}`, gateway.endpoints[0]);
-  const headers = { [EXCHANGE_HEADER]: exchange, 'mcp-protocol-version': '2026-07-28' };
+  const headers = { [TRACE_HEADER]: trace, 'mcp-protocol-version': '2026-07-28' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...request(n) });
   let text = '';
   let error = '';
@@ -68,7 +68,7 @@ async function ask(
   } catch (reason) {
     error = (reason as Error).name;
   }
-  const entry = gateway.log.find((logged) => logged.exchange === exchange);
+  const entry = gateway.log.find((logged) => logged.trace === trace);
   assert.ok(entry);
   return { text, error, entry };
 }
@@ -86,7 +86,7 @@ for (const fault of ['pass', 'cut_json', 'reset'] as const) {
     assert.equal(entry.bytes, fault === 'pass' ? ANSWER.length : text.length);
     assert.ok(ANSWER.startsWith(text) && text.length > 0);
     assert.equal(error, fault === 'reset' ? 'TypeError' : '');
-    assert.equal(upstreamHeaders[EXCHANGE_HEADER], undefined, 'the server does not see the header');
+    assert.equal(upstreamHeaders[TRACE_HEADER], entry.trace, 'the trace goes on to the server');
   });
 }
 
@@ -123,8 +123,9 @@ test('the draw depends on seed and key alone, and long answers are hit more ofte
   assert.ok(hit(512 * 1024) > 10 * hit(16 * 1024));
 });
 
-const entry = (exchange: string, fault: Fault, more: Partial<GatewayEntry> = {}): GatewayEntry => ({
+const entry = (exchange: string, fault: Fault, more: Partial<GatewayEntry> = {}): CheckedEntry => ({
   exchange,
+  trace: exchange,
   fault,
   endpoint: 'http://e',
   method: 'tools/call',

@@ -3,8 +3,8 @@
  * and what is visible of them were measured against the real SDKs.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { EXPECTED, expectedOf, expectedText, verdictText } from './lab/expected.ts';
 import {
   ANSWERED,
   close,
@@ -153,49 +153,30 @@ const ROWS: Readonly<Record<string, readonly (readonly Line[])[]>> = {
   ],
 };
 
-interface Expected {
-  readonly row: string;
-  readonly fault: string;
-  readonly verdict: string;
-}
+const verdictOf = (run: Run, exchange: string, row: string): string =>
+  verdictText(run.verdict(exchange), expectedOf(row));
+const expected = (row: string): string => expectedText(expectedOf(row));
 
-const LAB: readonly Expected[] = readFileSync(new URL('lab-expected.tsv', import.meta.url), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '' && !line.startsWith('#'))
-  .map((line) => {
-    const [row = '', fault = '', outcome, cause, cut, stage] = line.split('\t');
-    return { row, fault, verdict: `${outcome} ${cause} ${cut} ${stage}` };
-  });
-
-/** A dash in the table: no bytes to cut, or nothing that failed (for `p'` it leaves the stage open). */
-const verdictOf = (run: Run, exchange: string, like: string): string => {
-  const { outcome, cause, cut, stage } = run.verdict(exchange);
-  const [, , wantedCut, wantedStage] = like.split(' ');
-  const shownStage = wantedStage === '-' && outcome !== 'clean' ? '-' : (stage ?? '-');
-  return `${outcome} ${cause} ${wantedCut === '-' && cut === 'unknown' ? '-' : cut} ${shownStage}`;
-};
-const expected = (row: string): string => (LAB.find((each) => each.row === row) as Expected).verdict;
-
-for (const { row, fault, verdict } of LAB.filter(({ row }) => row !== 'p'))
+for (const { row, fault } of EXPECTED.filter(({ row }) => row !== 'p'))
   test(`lab ${row}: ${fault}`, () => {
     const variants = ROWS[row];
     assert.ok(variants, `row ${row} is not encoded`);
     for (const lines of variants)
-      assert.equal(verdictOf(runLines(lines), 'x', verdict), verdict, JSON.stringify(lines));
+      assert.equal(verdictOf(runLines(lines), 'x', row), expected(row), JSON.stringify(lines));
   });
 
 test('lab p: one of 4 concurrent calls is cut, the others are clean', () => {
   for (const row of ['f', 'j', 'd', 'h']) {
     const others = ['o1', 'o2', 'o3'];
     const run = runLines([...(ROWS[row]?.[0] ?? []), ...others.map((id, i) => answered(id, 1002 + i))]);
-    assert.equal(verdictOf(run, 'x', expected(row)), expected(row), row);
+    assert.equal(verdictOf(run, 'x', row), expected(row), row);
     for (const id of others) assert.equal(run.verdict(id).cause, 'terminal_seen');
     assert.equal(run.samples('tailfin_collateral_failures_total'), 0);
   }
 });
 
 test('lab: every row of the table is encoded, and no other', () => {
-  assert.deepEqual([...Object.keys(ROWS), 'p'].sort(), LAB.map(({ row }) => row).sort());
+  assert.deepEqual([...Object.keys(ROWS), 'p'].sort(), EXPECTED.map(({ row }) => row).sort());
 });
 
 /** The notes of the table that belong to what is built: a sum that must be 1 for every variant. */

@@ -27,6 +27,7 @@ const CAPS: Readonly<Record<string, number>> = {
   carriers: LIMITS.carriers,
   contracts: LIMITS.contracts,
   writers: LIMITS.writers,
+  segments: LIMITS.segments,
   seq_holes: LIMITS.seqHoles,
   trend_windows: LIMITS.trendServers,
   size_step_windows: LIMITS.trendServers,

@@ -155,6 +155,27 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
       }),
     );
 
+  program
+    .command('install-tap')
+    .description('copy the Node tap into a folder, make the events folder, print the environment of the host')
+    .argument('<dir>', 'folder that hosts can read; made when missing')
+    .option('--events <dir>', 'folder that hosts write events to (default: /var/run/tailfin/events)')
+    .addHelpText(
+      'after',
+      examples(
+        'tailfin install-tap /var/run/tailfin/tap       # in an init container, on a volume shared with the host',
+        'tailfin install-tap ./tap --events ./events    # prints NODE_OPTIONS=... and TAILFIN_TAP_DIR=...',
+      ),
+    )
+    .action(
+      action(async (output, [folder], options) => {
+        const { installTap } = await import('./command-install-tap.ts');
+        const lines = installTap({ folder: folder as string, events: options.events as string | undefined });
+        output.write(`${lines.join('\n')}\n`);
+        return EXIT.ok;
+      }),
+    );
+
   const config = program
     .command('config')
     .description('check or print the configuration')

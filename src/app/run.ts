@@ -47,6 +47,7 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => n
     invalidUtf8: pipeline.invalidUtf8,
     bytes: (bytes, start, end, origin, line, offset) =>
       pipeline.bytes(bytes, start, end, origin, line, offset, now() + LIMITS.maxFutureMs),
+    silent: pipeline.silent,
     advance(source, watermark) {
       holdYoungGeneration();
       pipeline.tick(time.advance(source, watermark));
@@ -129,6 +130,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   for (const { name } of sources) {
     cells.touch('source_faults', [name]);
     cells.touch('events_missing', [name]);
+    cells.touch('writers_unclean', [name]);
   }
   const metricsApp = createMetricsApp({
     statuses: () => sources.map((source) => source.status()).filter((status) => askedFor(config, status)),

@@ -19,6 +19,7 @@ import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
 import { createRepeats, NO_TIME, type Repeats } from './stages/repeats.ts';
 import { type Classified, createResume } from './stages/resume.ts';
+import { createSegments } from './stages/segments.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
 import { createStoreHealth } from './store.ts';
@@ -67,6 +68,8 @@ export interface Pipeline {
   /** A line that decode did not accept, in its place among the others. */
   refuse(rejection: Rejection, origin: Origin): void;
   invalidUtf8(origin: Origin): void;
+  /** The file of this origin was watched for long and showed no sign of life of its writer. */
+  silent(origin: Origin): void;
   /** Everything up to `now` (Unix ms) was delivered: closes what is due. Never goes back. */
   tick(now: number): void;
   /** No more input: closes every window. */
@@ -159,6 +162,14 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     health,
   );
+  const segments = createSegments(
+    {
+      unclean: (source) => cells.add('writers_unclean', 1, [source]),
+      headless: sequence.expect,
+      joinedMidway: sequence.forgive,
+    },
+    health,
+  );
 
   /** Streams that were open once show 0 when they are not. */
   const openStreams = new Map<string, number>();
@@ -186,6 +197,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     if (to > now) now = to;
     sequence.tick(now);
     repeats?.tick(now);
+    segments.tick(now);
     // What is over first: an exchange expires later than the operation that has left it ends.
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
@@ -207,7 +219,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     }
     lastTs = ts;
     noteSeq(fields, origin, ts);
-    if (type === 'segment' || type === 'end') return;
+    if (type === 'segment' || type === 'end') {
+      segments.push(writerKey(fields, origin), event);
+      return;
+    }
     countEvent(origin.source, type);
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
@@ -261,6 +276,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       return event === null ? null : take(event, notAfter);
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
+    silent: segments.silent,
     tick,
     finish: () => tick(Number.POSITIVE_INFINITY),
     refresh() {

@@ -2,7 +2,8 @@
  * Puts Tailfin's word beside the gateway's log: the sidecar's live counters, and the records and counters of an offline replay of
  * the same files.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { GatewayEntry } from './gateway.ts';
 import { differences, parseExposition } from './prom-text.ts';
 import { replay, type Sidecar } from './sidecar.ts';
@@ -22,12 +23,14 @@ const CATCH_UP_MS = 15_000;
 
 export async function compare(
   dist: string,
-  files: readonly string[],
+  folder: string,
   sidecar: Sidecar,
   log: readonly GatewayEntry[],
 ): Promise<Findings> {
-  const lines = files.reduce((total, file) => total + readFileSync(file, 'utf8').split('\n').length - 1, 0);
-  const complete = await sidecar.caughtUp(lines, CATCH_UP_MS);
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const events = files.flatMap(readEvents);
+  const exchanges = new Map(events.map(({ trace, exchange }) => [trace, exchange]));
+  const complete = await sidecar.caughtUp(events.length, CATCH_UP_MS);
   const live = await sidecar.scrape();
   const json = await replay(dist, 'json', files);
   const offline = parseExposition(await replay(dist, 'prom', files));
@@ -38,8 +41,24 @@ export async function compare(
   const verdicts = records.filter((record) => record.record === 'verdict');
   return {
     signals: measureSignals(records, offline, log),
-    check: checkVerdicts(verdicts, log),
+    check: checkVerdicts(
+      verdicts,
+      log.map((entry) => ({ ...entry, exchange: exchanges.get(entry.trace) ?? entry.trace })),
+    ),
     liveDifferences: differences('tailfin_stream_closes_total', live, offline),
     complete,
   };
+}
+
+interface EventLine {
+  readonly type: string;
+  readonly exchange?: string;
+  readonly trace?: string;
+}
+
+/** The events of one segment file: its first and last line are none. */
+function readEvents(file: string): EventLine[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const all = lines.map((line) => JSON.parse(line) as EventLine);
+  return all.filter(({ type }) => type !== 'segment' && type !== 'end');
 }

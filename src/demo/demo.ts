@@ -3,15 +3,16 @@
  * records; then a report that sets Tailfin's word beside the gateway's own log. Assembly only: starts, waits, compares, cleans up.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { installTap } from '../app/command-install-tap.ts';
 import { compare } from './compare.ts';
-import { EXCHANGE_HEADER, type Gateway, startGateway } from './gateway.ts';
+import { type Gateway, startGateway } from './gateway.ts';
 import type { HostConfig } from './host.ts';
 import { type Child, ChildFailure, Processes } from './processes.ts';
 import { renderReport, shortfalls } from './report.ts';
-import { distFolder, startSidecar } from './sidecar.ts';
+import { distFolder, plainEnvironment, startSidecar } from './sidecar.ts';
 import { onInterrupt, type Sink, showProgress } from './terminal.ts';
 
 export interface DemoOptions {
@@ -59,7 +60,7 @@ class Demo {
   readonly #interrupted: AbortSignal;
   readonly #processes = new Processes();
   readonly #folder = mkdtempSync(join(tmpdir(), 'tailfin-demo-'));
-  readonly #files = HOSTS.map((name) => join(this.#folder, `${name}.ndjson`));
+  readonly #events = join(this.#folder, 'events');
   #gateway: Gateway | undefined;
 
   constructor(options: DemoOptions, dist: string, interrupted: AbortSignal) {
@@ -70,15 +71,16 @@ class Demo {
 
   async run(): Promise<number> {
     const { stdout, durationMs = 20_000 } = this.#options;
+    mkdirSync(this.#events);
     const [sidecar, ...ports] = await Promise.all([
-      startSidecar(this.#processes, this.#dist, this.#folder),
+      startSidecar(this.#processes, this.#dist, this.#events),
       this.#startServer('the first server'),
       this.#startServer('the second server'),
     ]);
     this.#gateway = await startGateway(ports, SEED);
 
     await this.#runTraffic(this.#gateway, durationMs);
-    const findings = await compare(this.#dist, this.#files, sidecar, this.#gateway.log);
+    const findings = await compare(this.#dist, this.#events, sidecar, this.#gateway.log);
     if (!findings.complete) this.#options.stderr.write('tailfin: the sidecar did not count every line in time\n');
     const short = shortfalls(findings);
     stdout.write(renderReport(findings, Math.round(durationMs / 1000)));
@@ -86,7 +88,7 @@ class Demo {
     if (this.#options.once) return short.length === 0 ? 0 : 1;
 
     const program = relative(process.cwd(), join(this.#dist, 'main.js'));
-    stdout.write(`Look further:  node ${program} replay ${this.#files.join(' ')}\n`);
+    stdout.write(`Look further:  node ${program} replay ${join(this.#events, '*.ndjson')}\n`);
     stdout.write(`Scrape:        ${sidecar.metricsUrl}\nThe hosts go on, more slowly. Ctrl-C ends the demo.\n`);
     const hosts = this.#startHosts(this.#gateway, Number.MAX_SAFE_INTEGER, IDLE_PACE_MS);
     if (!this.#interrupted.aborted) {
@@ -108,19 +110,24 @@ class Demo {
 
   #startHosts({ endpoints }: Gateway, calls: number, paceMs: number): Child[] {
     return HOSTS.map((name, index) => {
-      const file = this.#files[index] as string;
       const config: HostConfig = {
         endpoints,
-        file,
         seed: SEED + index,
         calls,
         paceMs,
         maxInFlight: MAX_IN_FLIGHT,
         timeoutMs: TIMEOUT_MS,
-        exchangeHeader: EXCHANGE_HEADER,
       };
-      return this.#processes.start(name, join(this.#dist, 'demo', `${name}.js`), config);
+      return this.#processes.start(name, join(this.#dist, 'demo', `${name}.js`), config, this.#hostEnvironment(name));
     });
+  }
+
+  /** The environment is all that a host has of Tailfin: that which `tailfin install-tap` prints. */
+  #hostEnvironment(name: string): NodeJS.ProcessEnv {
+    const lines = installTap({ folder: join(this.#folder, 'tap'), events: this.#events });
+    const printed = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)));
+    const options = [process.env.NODE_OPTIONS, printed.NODE_OPTIONS].filter(Boolean).join(' ');
+    return { ...plainEnvironment(), ...printed, NODE_OPTIONS: options, TAILFIN_TAP_HOST: name };
   }
 
   /** Lets both hosts make their calls, and waits until those are settled. */

@@ -1,7 +1,7 @@
 /**
  * The fault gateway: one loopback listener per upstream server, plain HTTP in and out. It breaks answers of `tools/call` by the
- * seeded plan of faults.ts and keeps its own log of what it did, by the exchange id that the recorder sends along. It shares no
- * code with the recorder, so that its log is independent evidence.
+ * seeded plan of faults.ts and keeps its own log of what it did, by the trace header that each request of a host carries. It shares
+ * no code with the tap, so that its log is independent evidence.
  */
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,16 +9,17 @@ import { buffer } from 'node:stream/consumers';
 import { drawFault } from './faults.ts';
 import { type Delivery, relay } from './relay.ts';
 
-export const EXCHANGE_HEADER = 'x-tailfin-exchange';
+export const TRACE_HEADER = 'traceparent';
 
 /** Headers that belong to one connection, and the length, which a cut would belie. */
-const NOT_FORWARDED = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', EXCHANGE_HEADER];
+const NOT_FORWARDED = ['connection', 'keep-alive', 'transfer-encoding', 'content-length'];
 
 /** A demo left running must not grow without bound; the first, compared part is far below this. */
 const MAX_LOG = 100_000;
 
 export interface GatewayEntry extends Delivery {
-  readonly exchange: string;
+  /** Of one request: the hosts start a trace for each. */
+  readonly trace: string;
   readonly endpoint: string;
   readonly method: string;
   readonly tool: string | undefined;
@@ -101,8 +102,8 @@ const forwarded = (headers: IncomingMessage['headers']) =>
 
 /** The log entry of a JSON-RPC request; undefined for everything that expects no answer. */
 function readEntry(req: IncomingMessage, body: Buffer): GatewayEntry | undefined {
-  const exchange = req.headers[EXCHANGE_HEADER];
-  if (typeof exchange !== 'string' || body.length === 0) return undefined;
+  const trace = req.headers[TRACE_HEADER];
+  if (typeof trace !== 'string' || body.length === 0) return undefined;
   const { id, method, params } = JSON.parse(body.toString()) as {
     id?: unknown;
     method?: string;
@@ -111,5 +112,5 @@ function readEntry(req: IncomingMessage, body: Buffer): GatewayEntry | undefined
   if (id === undefined || method === undefined) return undefined;
   const endpoint = `http://${req.headers.host}${req.url}`;
   const call = [req.headers['mcp-protocol-version'], method, params?.name, JSON.stringify(params?.arguments)].join(' ');
-  return { exchange, endpoint, method, tool: params?.name, call, ...newDelivery() };
+  return { trace, endpoint, method, tool: params?.name, call, ...newDelivery() };
 }

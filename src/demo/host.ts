@@ -1,20 +1,19 @@
 /**
  * A demo host, for any SDK: calls tools at a steady pace over one connection object, gives a silent call up after a timeout, and
- * retries a failed call once on the other endpoint, as real hosts do. It is the observed party: it knows nothing of faults,
- * and its only part in the recording is to say what each caller received (`settle` lines).
+ * retries a failed call once on the other endpoint, as real hosts do. It is the observed party: it knows nothing of faults, nor of
+ * the tap, which comes with its environment.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { followParent, report } from './child.ts';
-import { createEventLog, type LineFields } from './event-log.ts';
-import { type Attempt, createRecordingFetch, type FetchLike } from './recorder.ts';
 import { toolCall } from './workload.ts';
 
+/** For streams that are still open when the last answer is in. */
 const DRAIN_MS = 1000;
 
 export interface HostConfig {
   readonly endpoints: readonly string[];
-  readonly file: string;
   readonly seed: number;
   /** How many calls to make; the host ends after them, or when it is told to stop. */
   readonly calls: number;
@@ -22,77 +21,41 @@ export interface HostConfig {
   /** No more calls at a time than this: on a slow machine the pace gives way, not the answers. */
   readonly maxInFlight: number;
   readonly timeoutMs: number;
-  /** Name of the header that carries the exchange id to the gateway. */
-  readonly exchangeHeader: string;
 }
+
+export type FetchLike = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** What an SDK has to bring along. */
 export interface SdkClient {
   connect(): Promise<void>;
-  /** Declared annotations by tool name. */
-  listTools(): Promise<Map<string, Annotations>>;
-  call(tool: string, args: Record<string, number>, timeoutMs: number): Promise<'ok' | 'tool_error'>;
-  /** A code word for a failed call. */
-  failure(error: unknown): { result: 'rpc_error' | 'error' | 'timeout'; error: string };
+  listTools(): Promise<unknown>;
+  call(tool: string, args: Record<string, number>, timeoutMs: number): Promise<unknown>;
   close(): Promise<void>;
 }
 
-type Annotations = NonNullable<LineFields['annotations']>;
-
-/** Tool annotations in the words of the event schema. */
-export function annotationFields(hints: Record<string, unknown> | undefined): Annotations {
-  const { readOnlyHint, idempotentHint, destructiveHint } = hints ?? {};
-  return {
-    ...(typeof readOnlyHint === 'boolean' ? { read_only: readOnlyHint } : {}),
-    ...(typeof idempotentHint === 'boolean' ? { idempotent: idempotentHint } : {}),
-    ...(typeof destructiveHint === 'boolean' ? { destructive: destructiveHint } : {}),
-  };
+/** What a host with tracing sends along: here a trace for every request. */
+function traced(init: RequestInit | undefined): RequestInit {
+  const headers = new Headers(init?.headers);
+  headers.set('traceparent', `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`);
+  return { ...init, headers };
 }
 
-interface HostAttempt extends Attempt {
-  readonly endpoint: number;
-}
-
-export async function runHost(
-  name: string,
-  server: string,
-  connect: (url: URL, fetch: FetchLike) => SdkClient,
-): Promise<void> {
+export async function runHost(connect: (url: URL, fetch: FetchLike) => SdkClient): Promise<void> {
   const config: HostConfig = JSON.parse(process.argv[2] ?? '{}');
-  const client = `${name}/${process.pid}`;
-  const log = createEventLog({ file: config.file, host: name, client, server });
-  const attempts = new AsyncLocalStorage<HostAttempt>();
-  let annotations = new Map<string, Annotations>();
-  const recording = createRecordingFetch({
-    log,
-    attempts,
-    exchangeHeader: config.exchangeHeader,
-    annotationsOf: (tool) => annotations.get(tool),
-  });
-  const endpointOf = (attempt: HostAttempt | undefined) => config.endpoints[attempt?.endpoint ?? 0] as string;
+  const endpoints = new AsyncLocalStorage<number>();
+  const endpoint = () => config.endpoints[endpoints.getStore() ?? 0] as string;
   // One connection object, endpoints rotated underneath it: the SDK never learns that a retry went elsewhere.
-  const sdk = connect(new URL(endpointOf(undefined)), (_url, init) => recording(endpointOf(attempts.getStore()), init));
+  const sdk = connect(new URL(endpoint()), (_url, init) => fetch(endpoint(), traced(init)));
 
-  async function attempt(n: number, endpoint: number): Promise<boolean> {
+  /** Did the caller get an answer, be it the tool's own failure? */
+  async function attempt(n: number, at: number): Promise<boolean> {
     const { tool, args } = toolCall(config.seed, n);
-    const current: HostAttempt = { endpoint };
-    const started = performance.now();
-    const outcome = await attempts
-      .run(current, () => sdk.call(tool, args, config.timeoutMs))
+    return endpoints
+      .run(at, () => sdk.call(tool, args, config.timeoutMs))
       .then(
-        (result) => ({ result }),
-        (error: unknown) => sdk.failure(error),
+        () => true,
+        () => false,
       );
-    const { exchange } = current;
-    const carried = exchange === undefined ? { on_wire: false } : { exchange };
-    log.emit('settle', {
-      ...carried,
-      method: 'tools/call',
-      target: tool,
-      ...outcome,
-      waited_ms: Math.round(performance.now() - started),
-    });
-    return outcome.result === 'ok' || outcome.result === 'tool_error';
   }
 
   async function callTool(n: number): Promise<void> {
@@ -102,9 +65,8 @@ export async function runHost(
 
   const stopped = new AbortController();
   followParent(() => stopped.abort());
-  log.emit('client', { client, event: 'created' });
   await sdk.connect();
-  annotations = await sdk.listTools();
+  await sdk.listTools();
   report({ ready: true });
 
   const inFlight = new Set<Promise<void>>();
@@ -118,9 +80,7 @@ export async function runHost(
   }
   await Promise.all(inFlight);
   // The last answers are in, but their streams may still be open: closing now would say that the host hung up.
-  await log.idle(DRAIN_MS);
+  await setTimeout(DRAIN_MS);
   await sdk.close();
-  await log.idle(DRAIN_MS);
-  log.emit('client', { client, event: 'closed' });
   process.exit(0);
 }

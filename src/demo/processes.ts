@@ -92,8 +92,9 @@ export class Processes {
   }
 
   /** Starts a script of the demo, which follows its parent by itself. */
-  start(name: string, script: string, argument?: object): Child {
-    return this.#add(name, fork(script, argument === undefined ? [] : [JSON.stringify(argument)], { silent: true }));
+  start(name: string, script: string, argument?: object, env: NodeJS.ProcessEnv = process.env): Child {
+    const args = argument === undefined ? [] : [JSON.stringify(argument)];
+    return this.#add(name, fork(script, args, { silent: true, env }));
   }
 
   /** Starts any other program of this package. */

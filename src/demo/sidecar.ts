@@ -14,8 +14,8 @@ import { parseExposition, type Sample, sum } from './prom-text.ts';
 const POLL_MS = 100;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** The user's own settings are for the user's own sidecar. */
-const plainEnvironment = () =>
+/** The user's own settings are for the user's own Tailfin. */
+export const plainEnvironment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAILFIN_')));
 
 /** The folder of the built programs, seen from the bundle and from the sources alike. */

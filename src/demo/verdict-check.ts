@@ -29,7 +29,10 @@ export interface VerdictCheck {
  */
 const SLOW_MS = 250;
 
-export function checkVerdicts(verdicts: readonly VerdictRecord[], log: readonly GatewayEntry[]): VerdictCheck {
+/** What the gateway did with one exchange. */
+export type CheckedEntry = GatewayEntry & { readonly exchange: string };
+
+export function checkVerdicts(verdicts: readonly VerdictRecord[], log: readonly CheckedEntry[]): VerdictCheck {
   const byExchange = new Map(verdicts.map((verdict) => [verdict.exchange, verdict]));
   const logged = new Set(log.map(({ exchange }) => exchange));
   let preempted = 0;

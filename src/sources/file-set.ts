@@ -23,6 +23,8 @@ export interface FileSetOptions {
   readonly graceMs: number;
   readonly maxOpenFiles: number;
   readonly retryMs: number;
+  /** A file that was watched for so long without a change is silent. */
+  readonly silentMs: number;
   readonly restore: readonly FilePosition[];
   readonly now: () => number;
   readonly log: Log;
@@ -46,7 +48,7 @@ export interface FileSet {
 }
 
 export function createFileSet(options: FileSetOptions): FileSet {
-  const { name, host, maxLineBytes, graceMs, now, log } = options;
+  const { name, host, maxLineBytes, graceMs, silentMs, now, log } = options;
   // One buffer for all files: a slice is consumed before the next one is read.
   const buffer = Buffer.allocUnsafe(options.sliceBytes + MARKER_BYTES);
   const faults = createFaultList(log, options.retryMs);
@@ -60,6 +62,11 @@ export function createFileSet(options: FileSetOptions): FileSet {
   function isReady(file: TailedFile): boolean {
     if (!file.isOpen && file.goneSince !== undefined) return false;
     return file.isBlocked ? faults.isDue(file.path) : file.isDue;
+  }
+
+  /** Read to its end, and not known to be so yet. A file without a name tells nothing: its writer has begun another one. */
+  function isStill(file: TailedFile): boolean {
+    return !file.isSilent && !file.isDue && !file.isBlocked && file.goneSince === undefined;
   }
 
   function giveUp(file: TailedFile, sink: LineSink): void {
@@ -154,7 +161,13 @@ export function createFileSet(options: FileSetOptions): FileSet {
         if (file.goneSince === undefined || (file.isDue && !file.isBlocked)) continue;
         if (performance.now() - Math.max(file.goneSince, file.changedAt) >= graceMs) giveUp(file, sink);
       }
-      for (const file of files.values()) if (isReady(file)) queue.add(file);
+      for (const file of files.values()) {
+        if (isReady(file)) queue.add(file);
+        else if (file.quietMs >= silentMs && isStill(file)) {
+          file.isSilent = true;
+          sink.silent?.(file.origin);
+        }
+      }
     },
     readNext(sink) {
       for (const file of queue) {

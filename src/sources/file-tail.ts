@@ -32,6 +32,8 @@ export interface FileTailOptions {
   /** How long a renamed or removed file must be quiet before it is given up. */
   readonly graceMs?: number;
   readonly maxOpenFiles?: number;
+  /** How long a file must be watched without a change to be silent. */
+  readonly silentMs?: number;
   /** Wall clock, Unix ms. */
   readonly now?: () => number;
 }
@@ -47,6 +49,7 @@ const DEFAULTS = {
   idleMs: LIMITS.idleSourceMs,
   graceMs: 5000,
   maxOpenFiles: 256,
+  silentMs: LIMITS.writerSilentMs,
   now: Date.now,
 };
 /** Shortest time between two looks, however many events the folders report. */

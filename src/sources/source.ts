@@ -24,6 +24,11 @@ export interface LineSink {
   /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */
   invalidUtf8(origin: Origin): void;
   /**
+   * A file that is read to its end was watched for `LIMITS.writerSilentMs` and did not change, not even its time. Once, until it
+   * changes again.
+   */
+  silent?(origin: Origin): void;
+  /**
    * Called after each slice of work: everything of this source up to `watermark` (Unix ms of event time) was delivered.
    * -Infinity while nothing is known.
    */

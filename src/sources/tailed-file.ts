@@ -13,6 +13,8 @@ import type { FilePosition, LineSink } from './source.ts';
 
 /** So many bytes before the position are read again with each slice, to see that the file is still the one read so far. */
 export const MARKER_BYTES = 64;
+/** What one look adds to the time watched: after a pause of the whole machine the writer gets its time to say that it lives. */
+const MAX_WATCH_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 
 export interface TailedFileOptions {
@@ -46,6 +48,10 @@ export interface TailedFile {
   readonly deliveredAt: number;
   /** Process time of the last change of its size or content. */
   readonly changedAt: number;
+  /** How long it was watched without a change. */
+  readonly quietMs: number;
+  /** That was reported. */
+  isSilent: boolean;
   readonly unreadBytes: number;
   /** There is something to read or to verify. */
   readonly isDue: boolean;
@@ -81,6 +87,8 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
   let fd: number | undefined;
   let isDeleted = false;
   let changedAt = performance.now();
+  let lookedAt = changedAt;
+  let quietMs = 0;
   let accepted = 0;
   let newestTs = Number.NEGATIVE_INFINITY;
   let deliveredAt = Number.NEGATIVE_INFINITY;
@@ -120,6 +128,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     path: options.path,
     goneSince: undefined,
     isBlocked: false,
+    isSilent: false,
     get isOpen() {
       return fd !== undefined;
     },
@@ -134,6 +143,9 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     },
     get changedAt() {
       return changedAt;
+    },
+    get quietMs() {
+      return quietMs;
     },
     get unreadBytes() {
       return Math.max(0, size - offset);
@@ -167,7 +179,15 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       isDeleted = stats.nlink === 0n;
     },
     saw(newSize, newModifiedNs) {
-      if (newSize === size && newModifiedNs === modifiedNs) return;
+      const at = performance.now();
+      const watched = Math.min(at - lookedAt, MAX_WATCH_MS);
+      lookedAt = at;
+      if (newSize === size && newModifiedNs === modifiedNs) {
+        quietMs += watched;
+        return;
+      }
+      quietMs = 0;
+      file.isSilent = false;
       // A file that was truncated and grew back to where the reader stands shows it by its time only.
       isSuspect ||= newSize === offset && marker.length > 0;
       size = newSize;

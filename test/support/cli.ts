@@ -86,7 +86,7 @@ function takeLock(lock: string): boolean {
 }
 
 /** The environment of a child: nothing of the machine's own configuration of Tailfin. */
-function cleanEnv(env: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+export function cleanEnv(env: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('TAILFIN_'));
   return { ...Object.fromEntries(own), ...env };
 }

@@ -298,6 +298,14 @@ export const CATALOG = {
     labels: [source],
     board: 'tailfin',
   },
+  writers_unclean: {
+    name: 'tailfin_writers_unclean_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Writers of segment files that ended without their end line (a host that was killed): up to 100 ms of its last lines may be missing. Counted after 10 min of watching the file without a sign of life, or when the same writer begins anew.',
+    labels: [source],
+    board: 'tailfin',
+  },
   source_up: {
     name: 'tailfin_source_up',
     kind: 'gauge',

@@ -30,6 +30,10 @@ export const LIMITS = {
   idleSourceMs: 10 * SECOND,
   /** Memories about clients, sessions, contracts, carriers and writers: the longest life of an exchange. */
   memoryMs: 24 * 60 * MINUTE,
+  /** Segments: a host that was idle for days is no new writer when it goes on. */
+  segmentMemoryMs: 7 * 24 * 60 * MINUTE,
+  /** A segment file without `end` line that was watched for so long without a sign of life: its writer is dead. */
+  writerSilentMs: 10 * MINUTE,
   /** How often those are looked through. */
   sweepMs: MINUTE,
   /** Sliding window of the parse trend detectors and its step. */
@@ -55,6 +59,8 @@ export const LIMITS = {
   carriers: 10_000,
   contracts: 1_000,
   writers: 10_000,
+  /** Writers of segment files, each with its newest one. */
+  segments: 10_000,
   seqHoles: 4_096,
   /**
    * Lines of one writer that are told again when they come twice: this many at least, twice as many at most. A batch of 8 MiB of
@@ -85,6 +91,7 @@ export type StoreName =
   | 'carriers'
   | 'contracts'
   | 'writers'
+  | 'segments'
   | 'seq_holes'
   | 'recent_lines'
   | 'trend_windows'

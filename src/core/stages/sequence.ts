@@ -18,6 +18,8 @@ interface Writer {
   ts: number;
   last: number;
   readonly holes: Hole[];
+  /** The lowest number that was read when it became known. */
+  first: number;
 }
 
 export interface SequenceEvents {
@@ -28,6 +30,10 @@ export interface SequenceEvents {
 
 export interface Sequence {
   push(writer: string, seq: number, ts: number, source: string): void;
+  /** A writer that is new here has written before: its numbers count from 0. */
+  expect(writer: string, ts: number): void;
+  /** What it wrote before is not wanted. */
+  forgive(writer: string): void;
   tick(now: number): void;
 }
 
@@ -38,12 +44,14 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
   let nextSweep = 0;
   health.sizes.set('seq_holes', () => open);
 
-  const settle = (hole: Hole): void => {
-    const at = hole.writer.holes.indexOf(hole);
-    if (at < 0) return;
-    hole.writer.holes.splice(at, 1);
+  const drop = (hole: Hole): void => {
+    hole.writer.holes.splice(hole.writer.holes.indexOf(hole), 1);
     timers.cancel(hole);
     open--;
+  };
+  const settle = (hole: Hole): void => {
+    if (!hole.writer.holes.includes(hole)) return;
+    drop(hole);
     events.missing(hole.source, hole.to - hole.from + 1);
   };
   const settleAll = (writer: Writer): void => {
@@ -79,22 +87,20 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
       add(writer, seq + 1, to, hole.source, hole.deadline);
       return;
     }
-    if (hole.from <= hole.to) return;
-    writer.holes.splice(writer.holes.indexOf(hole), 1);
-    timers.cancel(hole);
-    open--;
+    if (hole.from > hole.to) drop(hole);
   };
 
   return {
     push(name, seq, ts, source) {
       const writer = writers.get(name);
       if (writer === undefined) {
-        writers.set(name, { ts, last: seq, holes: [] });
+        writers.set(name, { ts, last: seq, holes: [], first: seq });
         return;
       }
       // The first line of a former life may come late or twice: a new life is not older than what was seen.
       const newest = writer.ts;
       writer.ts = Math.max(writer.ts, ts);
+      if (writer.last < 0) writer.first = seq;
       if (seq === writer.last + 1) {
         writer.last = seq;
       } else if (seq > writer.last) {
@@ -105,6 +111,15 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
         writer.last = 0;
         events.restarted(name, ts);
       } else fill(writer, seq, ts);
+    },
+    expect(name, ts) {
+      if (!writers.has(name)) writers.set(name, { ts, last: -1, holes: [], first: 0 });
+    },
+    forgive(name) {
+      const writer = writers.get(name);
+      if (writer === undefined) return;
+      if (writer.last < 0) writers.delete(name);
+      for (const hole of writer.holes.filter(({ to }) => to < writer.first)) drop(hole);
     },
     tick(now) {
       timers.expire(now, settle);

@@ -1,0 +1,80 @@
+/**
+ * Which transport instance of the host makes an exchange, and which logical server that client talks to. Known by the SDK's client
+ * object where calls are followed (settle), else by the one signal that a transport of revisions up to 2025-11-25 uses for all its
+ * requests; else not at all, and then nothing is claimed.
+ */
+import type { Lines } from '../writer/lines.ts';
+
+export interface Client {
+  readonly id: string;
+  /** `host:port` where it made its handshake: an endpoint swapped beneath the client does not change the server. */
+  server: string;
+  state: 'open' | 'closed';
+}
+
+export interface ClientQuery {
+  /** The SDK's client object. */
+  readonly instance: object | undefined;
+  /** The signal of the request, where it is known to be the one of the transport. */
+  readonly signal: AbortSignal | undefined;
+  readonly endpoint: string;
+  /** The request is the first one to a server. */
+  readonly handshake: boolean;
+}
+
+export interface Clients {
+  of(query: ClientQuery): Client | undefined;
+  /** Is this the signal of a known client? */
+  marks(signal: AbortSignal): boolean;
+  /** The client of an SDK object that has made an exchange. */
+  ofInstance(instance: object): Client | undefined;
+  closed(client: Client, cause?: string): void;
+  /** The SDK object connects (again). */
+  connecting(instance: object): void;
+}
+
+export function createClients(lines: () => Lines, newId: () => string): Clients {
+  const byInstance = new WeakMap<object, Client>();
+  const bySignal = new WeakMap<AbortSignal, Client>();
+
+  const create = (server: string): Client => {
+    const client: Client = { id: newId(), server, state: 'open' };
+    lines().emit('client', { client: client.id, server, event: 'created' });
+    return client;
+  };
+  const closed: Clients['closed'] = (client, cause) => {
+    if (client.state === 'closed') return;
+    client.state = 'closed';
+    lines().emit('client', { client: client.id, server: client.server, event: 'closed', ...(cause && { cause }) });
+  };
+  const watch = (signal: AbortSignal, client: Client): void => {
+    bySignal.set(signal, client);
+    // Weak in both directions: the listener goes with the signal.
+    signal.addEventListener('abort', () => closed(client), { once: true });
+  };
+
+  return {
+    of({ instance, signal, endpoint, handshake }) {
+      let client = instance === undefined ? undefined : byInstance.get(instance);
+      client ??= signal === undefined ? undefined : bySignal.get(signal);
+      const moved = client !== undefined && handshake && client.server !== endpoint;
+      if (client !== undefined && moved && instance !== undefined) client.server = endpoint;
+      else if (moved) client = undefined;
+      if (client === undefined && (instance !== undefined || signal !== undefined)) {
+        client = create(endpoint);
+        if (signal !== undefined && instance === undefined) watch(signal, client);
+      }
+      if (client !== undefined && instance !== undefined && !byInstance.has(instance)) byInstance.set(instance, client);
+      return client;
+    },
+    marks: (signal) => bySignal.has(signal),
+    ofInstance: (instance) => byInstance.get(instance),
+    closed,
+    connecting(instance) {
+      const client = byInstance.get(instance);
+      if (client?.state !== 'closed') return;
+      client.state = 'open';
+      lines().emit('client', { client: client.id, server: client.server, event: 'reconnected' });
+    },
+  };
+}

@@ -1,0 +1,239 @@
+/**
+ * The lines of one exchange: `open`, `headers`, `close` with the messages folded in, `parse` of the answer, and `discovery` where the
+ * answer holds one. Says how the exchange ended and by whom; whether that was good is not decided here.
+ */
+import type { Answer } from '../scan/answer.ts';
+import { type BodyScan, createBodyScan } from '../scan/body-scan.ts';
+import type { Settling } from '../settle/follow.ts';
+import type { LineFields } from '../writer/lines.ts';
+import type { CarriedPost } from './carriers.ts';
+import type { Client } from './clients.ts';
+import { describeHead, isEventStream, isJson } from './head.ts';
+import { observeBody } from './observe-body.ts';
+import type { RequestFacts } from './request-facts.ts';
+import { endpointOf } from './request-facts.ts';
+import type { FetchState } from './state.ts';
+import type { Transport } from './transport.ts';
+import { abortWord, errorWord, isNotSent } from './words.ts';
+
+export interface ExchangeInput {
+  readonly url: URL;
+  readonly facts: RequestFacts;
+  readonly signal: AbortSignal | undefined;
+  readonly client: Client | undefined;
+  readonly settling: Settling | undefined;
+  readonly transport: Transport;
+}
+
+export interface Exchange {
+  /** The fetch was rejected: there is no response head. */
+  failed(reason: unknown): void;
+  /** The head arrived. Returns the response to hand on, whose body is now observed. */
+  answered(response: Response): Response;
+}
+
+export function openExchange(state: FetchState, input: ExchangeInput): Exchange {
+  const { url, facts, signal, client, settling, transport } = input;
+  const { lines, digester, now, memory, pending, carriers } = state;
+  const { idJson, method } = facts;
+  const exchange = state.newId();
+  const server = client?.server ?? (facts.open.endpoint as string);
+  const place = server + url.pathname;
+  const scope = client?.id ?? url.origin + url.pathname;
+  const isGet = facts.open.http_method === 'GET';
+  /** The older transport: the stream that this POST names as the one that brings its answer. */
+  const carrier = isGet || idJson === undefined ? undefined : carriers.of(url);
+  /** This GET may be such a stream. */
+  const carries = isGet && facts.open.last_event_id === false ? carriers.open(exchange, url) : undefined;
+  let closed = false;
+  let headSeen = false;
+  /** Of a carried POST: what its own response said, and what its carrier brought. */
+  let accepted: LineFields | undefined;
+  let carried: Answer | 'lost' | undefined;
+  const post: CarriedPost<Answer> = {
+    answered(answer) {
+      carried = answer;
+      endCarried();
+    },
+    carrierEnded() {
+      carried ??= 'lost';
+      endCarried();
+    },
+  };
+
+  if (idJson !== undefined) {
+    pending.add(scope, idJson, { exchange, method });
+    carrier?.wait(idJson, post);
+    if (settling !== undefined && settling.method === method) settling.exchange = exchange;
+  }
+  const annotations =
+    method === 'tools/call' && facts.open.target ? memory.annotations(place, facts.open.target) : undefined;
+  const open = named(facts.open);
+  if (annotations !== undefined) open.annotations = annotations;
+  if (carrier !== undefined) open.carrier = carrier.exchange;
+  lines.emit('open', open);
+
+  const emitClose = (fields: LineFields): void => {
+    if (closed) return;
+    closed = true;
+    const { sent, connection } = transport;
+    if (sent !== undefined) fields.sent = sent;
+    if (!headSeen && connection !== undefined) fields.connection = connection;
+    lines.emit('close', named(fields));
+    // A stream with event ids may be resumed: until then its request stays known.
+    const resumable = fields.terminal === false && (fields.event_ids ?? 0) > 0;
+    if (idJson !== undefined && !resumable) pending.remove(scope, idJson, exchange);
+    if (idJson !== undefined) carrier?.forget(idJson, post);
+    carries?.ended();
+  };
+
+  /** The caller ended it. Whether by a clock of its SDK may be known only when the call settles, a moment later. */
+  const endedByClient = (fields: LineFields): void => {
+    const end = (): void => {
+      const error = settling?.result === 'timeout' ? 'TimeoutError' : abortWord(signal?.reason);
+      emitClose({ ...fields, by: 'client', ...(signal?.aborted || settling?.result ? { error } : {}) });
+    };
+    if (settling === undefined || settling.result !== undefined) end();
+    else state.later(end);
+  };
+
+  return {
+    failed(reason) {
+      const none = { how: 'no_response' } as const;
+      if (signal?.aborted) {
+        endedByClient(none);
+        return;
+      }
+      const error = errorWord(reason);
+      if (isNotSent(error)) transport.sent = 'none';
+      emitClose({ ...none, by: 'peer', error });
+    },
+
+    answered(response) {
+      const head = describeHead(response);
+      if (transport.sent === undefined || transport.sent === 'none') transport.sent = 'headers';
+      const mediaType = head.content_type ?? null;
+      const scan = scanOf(response, head, mediaType);
+      emitHead(head, response);
+      if (head.content_length === 0 && response.body !== null) ended(scan, head);
+
+      return observeBody(response, {
+        chunk(bytes) {
+          carries?.push(bytes);
+          scan.push(bytes);
+        },
+        end: () => ended(scan, head),
+        error(reason) {
+          if (closed) return;
+          if (signal?.aborted) endedByClient({ how: 'cancel', ...scan.close() });
+          else {
+            emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
+            parsed(scan);
+          }
+        },
+        cancel: () => left(response, mediaType, scan),
+        dropped: () => left(response, mediaType, scan),
+      });
+    },
+  };
+
+  function scanOf(response: Response, head: LineFields, mediaType: string | null): BodyScan {
+    const waitsFor = (id: string): boolean =>
+      isGet ? carries?.waitsFor(id) === true || pending.get(scope, id) !== undefined : id === idJson;
+    return createBodyScan({
+      mediaType,
+      status: response.status,
+      contentEncoding: head.content_encoding ?? null,
+      contentLength: head.content_length ?? null,
+      idMatch: waitsFor,
+      method,
+      digest: digester.digest,
+      now,
+      pages: facts.lists ? memory.pages(place, method) : undefined,
+      cursor: facts.cursor,
+      onAnswer: (answer) => answeredBy(answer),
+    });
+  }
+
+  function answeredBy(answer: Answer): void {
+    if (answer.tools !== undefined) memory.learnTools(place, answer.tools);
+    if (!isGet) return;
+    if (carries?.waitsFor(answer.idJson)) {
+      carries.answered(answer.idJson, answer);
+      return;
+    }
+    const waiting = pending.get(scope, answer.idJson);
+    if (waiting === undefined) return;
+    // What any client had to parse, to get the answer of that request.
+    lines.emit('parse', { ...answer.parse, exchange: waiting.exchange });
+    pending.remove(scope, answer.idJson, waiting.exchange);
+  }
+
+  function ended(scan: BodyScan, head: LineFields): void {
+    if (closed) return;
+    if (carrier !== undefined && head.status === 202) {
+      accepted = scan.close();
+      endCarried();
+      return;
+    }
+    const fields = scan.close();
+    fields.how = 'eof';
+    fields.by = 'peer';
+    emitClose(fields);
+    parsed(scan);
+    const found = scan.discovery();
+    if (found === undefined) return;
+    const sessions = head.session_issued === true ? 'stateful' : 'stateless';
+    lines.emit('discovery', { server, protocol_version: facts.open.protocol_version, sessions, ...found });
+  }
+
+  /** The exchange of an accepted POST ends when its answer has come on the carrier, or the carrier has ended. */
+  function endCarried(): void {
+    if (closed || accepted === undefined || carried === undefined) return;
+    const answer = carried === 'lost' ? { terminal: false } : carried.close;
+    emitClose({ how: 'eof', by: 'peer', ...accepted, ...answer });
+    if (carried !== 'lost') lines.emit('parse', { ...carried.parse, exchange });
+  }
+
+  function parsed(scan: BodyScan): void {
+    const parse = idJson === undefined ? undefined : scan.parse();
+    if (parse === undefined) return;
+    parse.exchange = exchange;
+    lines.emit('parse', parse);
+  }
+
+  /** What every line of an exchange that may be its only one carries. */
+  function named(fields: LineFields): LineFields {
+    fields.exchange = exchange;
+    fields.server = server;
+    if (client !== undefined) fields.client = client.id;
+    return fields;
+  }
+
+  function emitHead(head: LineFields, response: Response): void {
+    headSeen = true;
+    const fields: LineFields = { exchange, ...head };
+    if (transport.connection !== undefined) fields.connection = transport.connection;
+    const endpoint = endpointAfter(response);
+    if (endpoint !== undefined) fields.endpoint = endpoint;
+    lines.emit('headers', fields);
+  }
+
+  /** SDKs throw away bodies that hold no answer (202, 405, HTML): the end of the exchange, not a hang-up. */
+  function left(response: Response, mediaType: string | null, scan: BodyScan): void {
+    if (closed) return;
+    const mayAnswer = response.ok && response.status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
+    if (mayAnswer && (idJson !== undefined || isGet)) endedByClient({ how: 'cancel', ...scan.close() });
+    else if (carrier !== undefined && response.status === 202) {
+      accepted = scan.close();
+      endCarried();
+    } else emitClose({ how: 'eof', by: 'peer', cut: 'boundary', ...(idJson === undefined ? {} : { terminal: false }) });
+  }
+
+  /** fetch followed a redirect to another place. */
+  function endpointAfter({ redirected, url: last }: Response): string | undefined {
+    if (!redirected || last === '') return undefined;
+    const endpoint = endpointOf(new URL(last));
+    return endpoint === facts.open.endpoint ? undefined : endpoint;
+  }
+}

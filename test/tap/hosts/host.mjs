@@ -1,0 +1,4 @@
+/** An ESM host. */
+import logic from './logic.cjs';
+
+await logic.run((name) => import(name));
