@@ -14,6 +14,7 @@ import type { RequestFacts } from './request-facts.ts';
 import { endpointOf } from './request-facts.ts';
 import type { FetchState } from './state.ts';
 import type { Transport } from './transport.ts';
+import type { BodyObserver } from './watched-stream.ts';
 import { abortWord, errorWord, isNotSent } from './words.ts';
 
 export interface ExchangeInput {
@@ -117,25 +118,31 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       emitHead(head, response);
       if (head.content_length === 0 && response.body !== null) ended(scan, head);
 
-      return observeBody(response, {
-        chunk(bytes) {
-          carries?.push(bytes);
-          scan.push(bytes);
-        },
-        end: () => ended(scan, head),
-        error(reason) {
-          if (closed) return;
-          if (signal?.aborted) endedByClient({ how: 'cancel', ...scan.close() });
-          else {
-            emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
-            parsed(scan);
-          }
-        },
-        cancel: () => left(response, mediaType, scan),
-        dropped: () => left(response, mediaType, scan),
-      });
+      return observeBody(response, observerOf(response.status, head, scan));
     },
   };
+
+  /** Must not hold the response: it is told when nobody holds that any more. */
+  function observerOf(status: number, head: LineFields, scan: BodyScan): BodyObserver {
+    const leave = (): void => left(status, head.content_type ?? null, scan);
+    return {
+      chunk(bytes) {
+        carries?.push(bytes);
+        scan.push(bytes);
+      },
+      end: () => ended(scan, head),
+      error(reason) {
+        if (closed) return;
+        if (signal?.aborted) endedByClient({ how: 'cancel', ...scan.close() });
+        else {
+          emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
+          parsed(scan);
+        }
+      },
+      cancel: leave,
+      dropped: leave,
+    };
+  }
 
   function scanOf(response: Response, head: LineFields, mediaType: string | null): BodyScan {
     const waitsFor = (id: string): boolean =>
@@ -220,11 +227,12 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
 
   /** SDKs throw away bodies that hold no answer (202, 405, HTML): the end of the exchange, not a hang-up. */
-  function left(response: Response, mediaType: string | null, scan: BodyScan): void {
+  function left(status: number, mediaType: string | null, scan: BodyScan): void {
     if (closed) return;
-    const mayAnswer = response.ok && response.status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
+    const mayAnswer =
+      status >= 200 && status < 300 && status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
     if (mayAnswer && (idJson !== undefined || isGet)) endedByClient({ how: 'cancel', ...scan.close() });
-    else if (carrier !== undefined && response.status === 202) {
+    else if (carrier !== undefined && status === 202) {
       accepted = scan.close();
       endCarried();
     } else emitClose({ how: 'eof', by: 'peer', cut: 'boundary', ...(idJson === undefined ? {} : { terminal: false }) });

@@ -1,94 +1,167 @@
 /**
- * Lets an observer see the bytes of a response without altering what the caller gets: pull-based, so that back-pressure and
- * cancellation pass through; never tee() or clone(), which buffer. The upstream reader is taken on the first pull: taken earlier,
- * a response that nobody reads would never be released. An observer that throws is ignored.
+ * Lets an observer see the bytes of a response without altering what the caller gets. The response stays the very object; only its
+ * ways to the body lead past the observer: read whole (text, json, arrayBuffer), it is read as fetch itself would; anything else
+ * gets a pull-based stream, so that back-pressure and cancellation pass through. Never tee() or clone(), which buffer. The reader
+ * is taken when reading begins: taken earlier, a response that nobody reads would never be released.
  */
-import type { ReadableStreamDefaultReader } from 'node:stream/web';
+import * as streams from 'node:stream';
 import { quietly } from '../quietly.ts';
+import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.ts';
 
-export interface BodyObserver {
-  chunk(bytes: Uint8Array): void;
-  end(): void;
-  /** The body broke: the very error that the caller gets. */
-  error(reason: unknown): void;
-  /** The caller stopped reading. */
-  cancel(): void;
-  /** The body was collected before its end: nobody will ever read on. */
-  dropped(): void;
-}
+const { isDisturbed } = streams as unknown as { isDisturbed(stream: ReadableStream): boolean };
 
-/** Tells of bodies that nobody can read any more. Their observers must not hold them. */
-const dropped = new FinalizationRegistry<BodyObserver>((observer) => quietly(() => observer.dropped()));
+type Whole = 'text' | 'json' | 'arrayBuffer';
+type Rebuilt = 'blob' | 'formData' | 'bytes';
+
+const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
+  text: (bytes) => new TextDecoder().decode(bytes),
+  json: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
+  arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
+};
+type Use = Whole | Rebuilt | 'clone';
+const REBUILT: readonly Rebuilt[] = ['blob', 'formData', 'bytes'];
+
+/** Bodies by their response. */
+const bodies = new WeakMap<object, WatchedBody>();
+const bodyOf = (response: object): WatchedBody => bodies.get(response) as WatchedBody;
 
 export function observeBody(response: Response, observer: BodyObserver): Response {
-  const upstream = response.body;
+  const upstream = response.body as ReadableStream<Uint8Array> | null;
   if (upstream === null) {
     quietly(() => observer.end());
     return response;
   }
-  // A response of an odd kind (an opaque redirect, a status outside of the constructor's range) cannot be built again.
-  if (response.status < 200 || response.status > 599 || response.bodyUsed || upstream.locked) return response;
-  const body = watched(upstream as ReadableStream<Uint8Array>, observer);
-  const seen = new Response(body, response);
-  dropped.register(body, observer, observer);
-  return likeness(seen, response);
+  if (response.bodyUsed || upstream.locked) return response;
+  const native = Object.getPrototypeOf(response) as object;
+  bodies.set(response, new WatchedBody(native, upstream, observer));
+  whenDropped.register(response, observer, observer);
+  return Object.setPrototypeOf(response, prototypeOver(native));
 }
 
-function watched(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): ReadableStream<Uint8Array> {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  return new ReadableStream({
-    type: 'bytes',
-    async pull(controller) {
-      reader ??= upstream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-      try {
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) {
-            dropped.unregister(observer);
-            quietly(() => observer.end());
-            controller.close();
-            controller.byobRequest?.respond(0);
-            return;
-          }
-          const bytes = owned(value);
-          // A byte stream takes no empty chunk; there is nothing to hand on, so the next one is asked for.
-          if (bytes.byteLength === 0) continue;
-          // Before enqueue: it transfers the buffer.
-          quietly(() => observer.chunk(bytes));
-          controller.enqueue(bytes);
-          return;
-        }
-      } catch (reason) {
-        dropped.unregister(observer);
-        quietly(() => observer.error(reason));
-        controller.error(reason);
-      }
-    },
-    cancel(reason) {
-      dropped.unregister(observer);
-      quietly(() => observer.cancel());
-      return reader === undefined ? upstream.cancel(reason) : reader.cancel(reason);
-    },
-  });
+const prototypes = new WeakMap<object, object>();
+
+/** The prototype of a response, with other ways to the body: quicker than properties of each response. */
+function prototypeOver(native: object): object {
+  const known = prototypes.get(native);
+  if (known !== undefined) return known;
+  const over = Object.create(native) as object;
+  for (const name of [...Object.keys(CONVERT), ...REBUILT, 'clone'] as Use[]) {
+    if (!(name in native)) continue;
+    // A function that is called on another response does what it does there.
+    const use = function (this: Response): unknown {
+      return bodies.has(this) ? bodyOf(this).use(name, this) : Reflect.apply(Reflect.get(native, name), this, []);
+    };
+    own(use, 'name', name);
+    own(over, name, use);
+  }
+  for (const name of ['body', 'bodyUsed'] as const)
+    Object.defineProperty(over, name, {
+      configurable: true,
+      enumerable: true,
+      get(this: Response) {
+        return bodies.has(this) ? bodyOf(this)[name](this) : Reflect.get(native, name, this);
+      },
+    });
+  prototypes.set(native, over);
+  return over;
 }
 
-/** A view of a larger buffer would give that buffer away: others may own parts of it. Mocked bodies may hold text. */
-function owned(value: unknown): Uint8Array<ArrayBuffer> {
-  if (typeof value === 'string') return new TextEncoder().encode(value) as Uint8Array<ArrayBuffer>;
-  const bytes = value as Uint8Array<ArrayBuffer>;
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+class WatchedBody {
+  readonly #native: object;
+  readonly #upstream: ReadableStream<Uint8Array>;
+  readonly #observer: BodyObserver;
+  #stream: ReadableStream<Uint8Array> | undefined;
+  /** For what reads the body in a way of its own. */
+  #rebuilt: Response | undefined;
+
+  constructor(native: object, upstream: ReadableStream<Uint8Array>, observer: BodyObserver) {
+    this.#native = native;
+    this.#upstream = upstream;
+    this.#observer = observer;
+  }
+
+  body(response: Response): ReadableStream<Uint8Array> | null {
+    if (this.#rebuilt !== undefined) return this.#rebuilt.body;
+    return this.#stream ?? (this.#isSpent(response) ? this.#upstream : this.#makeStream(response));
+  }
+
+  bodyUsed(response: Response): boolean {
+    if (this.#rebuilt !== undefined) return this.#rebuilt.bodyUsed;
+    return this.#stream === undefined ? Reflect.get(this.#native, 'bodyUsed', response) : isDisturbed(this.#stream);
+  }
+
+  use(name: Use, response: Response): unknown {
+    if (this.#rebuilt !== undefined) return this.#call(name, this.#rebuilt);
+    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream)))
+      return this.#call(name, unusable());
+    if (this.#stream === undefined) {
+      if (this.#isSpent(response)) return Reflect.apply(Reflect.get(this.#native, name), response, []);
+      if (name in CONVERT) return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
+    }
+    this.#rebuilt = likeness(built(this.#stream ?? this.#makeStream(response), response), response);
+    return this.#call(name, this.#rebuilt);
+  }
+
+  #call(name: Use, response: Response): unknown {
+    return Reflect.apply(Reflect.get(response, name), response, []);
+  }
+
+  /** Read past this, or read whole: from here on the response speaks for itself. */
+  #isSpent(response: Response): boolean {
+    return this.#upstream.locked || Reflect.get(this.#native, 'bodyUsed', response) === true;
+  }
+
+  #makeStream(response: Response): ReadableStream<Uint8Array> {
+    this.#stream = watchedStream(this.#upstream, this.#observer, response);
+    return this.#stream;
+  }
 }
+
+async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): Promise<Uint8Array> {
+  const reader = upstream.getReader();
+  const chunks: Uint8Array[] = [];
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const { value } = part;
+      if (!(value instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk');
+      quietly(() => observer.chunk(value));
+      chunks.push(value);
+    }
+  } catch (reason) {
+    whenDropped.unregister(observer);
+    quietly(() => observer.error(reason));
+    throw reason;
+  }
+  whenDropped.unregister(observer);
+  quietly(() => observer.end());
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+/** Of the same class where that takes what Response takes: a copy of undici has its own. */
+function built(body: ReadableStream<Uint8Array>, response: Response): Response {
+  const Kind = response.constructor as typeof Response;
+  return quietly(() => new Kind(body, response)) ?? new Response(body, response);
+}
+
+/** Fails in every use as a response does whose body has been read. */
+function unusable(): Response {
+  const response = new Response('x');
+  response.body?.getReader();
+  return response;
+}
+
+const own = (object: object, name: string, value: unknown): object =>
+  Object.defineProperty(object, name, { value, configurable: true, enumerable: false, writable: true });
 
 /** What the constructor cannot set. A clone is another response: it gets the same. */
 function likeness(
-  seen: Response,
-  { url, redirected, type }: { url: string; redirected: boolean; type: string },
+  copy: Response,
+  { url, redirected, type }: { readonly url: string; readonly redirected: boolean; readonly type: string },
 ): Response {
-  const own = (name: string, value: unknown) =>
-    Object.defineProperty(seen, name, { value, configurable: true, enumerable: false, writable: true });
-  own('url', url);
-  own('redirected', redirected);
-  own('type', type);
-  own('clone', () => likeness(Response.prototype.clone.call(seen), { url, redirected, type }));
-  return seen;
+  own(copy, 'url', url);
+  own(copy, 'redirected', redirected);
+  own(copy, 'type', type);
+  const clone = copy.clone;
+  own(copy, 'clone', () => likeness(Reflect.apply(clone, copy, []), { url, redirected, type }));
+  return copy;
 }
