@@ -2,15 +2,15 @@
  * decode -> sequence -> track -> classify (and suspend) -> correlate -> detect -> measure. Lines in, facts and numbers out; no
  * I/O and no clock: time is the `ts` of the events and `tick`.
  */
-import { type Cell, type Cells, createCells } from './measures/cells.ts';
+import { type Cells, createCells } from './measures/cells.ts';
+import { createEventCounter } from './measures/event-counter.ts';
+import { createGauges } from './measures/gauges.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { kindOf, writerKey } from './model/exchange.ts';
+import { writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
-import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
-import { STREAMS } from './model/verdict.ts';
 import { type Version, versionLabel } from './protocol/revisions.ts';
 import { LineScanner } from './scan/scan.ts';
 import type { TextBytes } from './scan/words.ts';
@@ -171,27 +171,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     health,
   );
 
-  /** Streams that were open once show 0 when they are not. */
-  const openStreams = new Map<string, number>();
-  const eventCells = new Map<string, Cell>();
-  let latestCell: Cell | undefined;
-  const countEvent = (source: string, type: EventType): void => {
-    let cell = latestCell;
-    // One source and mostly one type at a time.
-    if (cell === undefined || cell.values[1] !== type || cell.values[0] !== source) {
-      cell = eventCells.get(type);
-      if (cell === undefined || cell.values[0] !== source) {
-        cell = cells.cell('events', [source, type]) ?? undefined;
-        if (cell === undefined) {
-          cells.add('events', 1, [source, type]);
-          return;
-        }
-        eventCells.set(type, cell);
-      }
-      latestCell = cell;
-    }
-    cell.value++;
-  };
+  const countEvent = createEventCounter(cells);
+  const gauges = createGauges(cells, health, { open: track.open, serverLabel: measure.serverLabel });
   const tick = (to: number): void => {
     // Also without progress: a line may have brought a window that was due already.
     if (to > now) now = to;
@@ -279,22 +260,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     silent: segments.silent,
     tick,
     finish: () => tick(Number.POSITIVE_INFINITY),
-    refresh() {
-      const open = new Map<string, number>(openStreams);
-      for (const exchange of track.open()) {
-        const kind = kindOf(exchange);
-        if (!exchange.openKnown || kind === 'none' || kind === 'resume') continue;
-        const key = `${STREAMS.indexOf(kind)}${measure.serverLabel(exchange.server)}`;
-        open.set(key, (open.get(key) ?? 0) + 1);
-      }
-      for (const [key, count] of open) {
-        openStreams.set(key, 0);
-        cells.set('streams_open', count, [key.slice(1), STREAMS[Number(key[0])] as (typeof STREAMS)[number]]);
-      }
-      for (const [store, size] of health.sizes) cells.set('state_entries', size(), [store]);
-      for (const [store, count] of health.evictions) cells.add('state_evictions', count, [store]);
-      health.evictions.clear();
-    },
+    refresh: gauges,
   };
 }
 
