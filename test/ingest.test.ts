@@ -202,7 +202,9 @@ describe('hostile senders', () => {
       const socket = connect(sidecar.port, '127.0.0.1');
       socket.on('error', () => {});
       const encoding = i % 2 === 0 ? '' : 'Content-Encoding: gzip\r\n';
-      socket.write(`POST /v1/events HTTP/1.1\r\nHost: localhost\r\n${encoding}Content-Length: ${packed.length}\r\n\r\n`);
+      socket.write(
+        `POST /v1/events HTTP/1.1\r\nHost: localhost\r\n${encoding}Content-Length: ${packed.length}\r\n\r\n`,
+      );
       // Cut before, inside, at the end of the body: at the end the batch may have been taken, and nobody hears of it.
       await new Promise<void>((resolve) => socket.write(packed.subarray(0, cut), () => resolve()));
       socket.resetAndDestroy();
