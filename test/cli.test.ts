@@ -153,6 +153,12 @@ describe('files that cannot be read', () => {
     assertRefused(await tailfin(['replay', folder]), 3, `tailfin: cannot read ${folder}: ${hint}`);
   });
 
+  test('a name with a line end is still one line', async () => {
+    const { code, stderr } = await tailfin(['replay', 'no\nsuch\u001b[31m']);
+    assert.equal(code, 3);
+    assert.match(stderr, /^tailfin: cannot read no\\u\{a\}such\\u\{1b\}\[31m: .*\n$/);
+  });
+
   test('replay of a file that fails while it is read', { skip: !existsSync('/proc/self/mem') }, async () => {
     const line = 'tailfin: cannot read /proc/self/mem: i/o error (EIO)';
     assertRefused(await tailfin(['replay', '/proc/self/mem']), 3, line);
@@ -366,6 +372,24 @@ describe('replay', () => {
     assert.match(text, /hides 80\.0 %/);
     assert.match(text, /masked_rotated/);
     assert.match(text, /confirm_outcome/);
+  });
+
+  test('text: names from outside are shown, not obeyed', async (t) => {
+    const file = join(tempFolder(t), 'odd.ndjson');
+    const odd = {
+      server: 'a\nb',
+      target: '\u001b[31mred',
+      exchange: 'x\r1',
+      endpoint: 'h\u0000:80',
+      method: 'm\u001b[2J',
+    };
+    const close = { v: 1, type: 'close', ts: 1_790_000_000_000, how: 'error', by: 'peer', status: 200, ...odd };
+    writeFileSync(file, `${JSON.stringify(close)}\n`);
+    const text = await stdoutOf(['replay', file]);
+    assert.match(text, /^ {2}a\\u\{a\}b /m);
+    assert.match(text, /m\\u\{1b\}\[2J \\u\{1b\}\[31mred on a\\u\{a\}b: /);
+    assert.match(text, /x\\u\{d\}1 on h\\u\{0\}:80/);
+    assert.doesNotMatch(text, /(?!\n)\p{Cc}/u);
   });
 
   test('json: one record a line, with the fields of the contract', async () => {

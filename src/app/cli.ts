@@ -248,10 +248,10 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const say = (line: string) => process.stderr.write(`tailfin: ${line}\n`);
   if (error instanceof ConfigError) {
-    for (const problem of error.problems) say(problem);
+    for (const problem of error.problems) say(plain(problem));
     return EXIT.usage;
   }
-  if (error instanceof RuntimeFailure) say(error.message);
+  if (error instanceof RuntimeFailure) say(plain(error.message));
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return EXIT.failure;
 }

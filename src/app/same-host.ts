@@ -27,7 +27,10 @@ function originHost(origin: string): string {
 /** `listenHost` as configured: a listener that was put on another address may be called by it. */
 export function requireSameHost(listenHost: string): RequestHandler {
   const isOwn = (host: string, localAddress: string | undefined): boolean =>
-    isLoopback(host) || host === listenHost.toLowerCase() || (isIP(host) !== 0 && host === localAddress);
+    isLoopback(host) ||
+    host === listenHost.toLowerCase() ||
+    // A listener on `::` sees a caller by IPv4 at a mapped address.
+    (isIP(host) !== 0 && host === localAddress?.replace(/^::ffff:(?=\d+\.)/, ''));
   return (request, response, next) => {
     const { host = '', origin } = request.headers;
     const { localAddress } = request.socket;

@@ -6,6 +6,7 @@ import type { Cells } from '../core/measures/cells.ts';
 import { SIZE_CLASSES, sizeClass } from '../core/measures/domains.ts';
 import type { Fact, TrendFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
+import { plain, plural } from './plain.ts';
 import { tellStory } from './story.ts';
 import { table } from './table.ts';
 import { createWorstOperations } from './worst-operations.ts';
@@ -85,7 +86,7 @@ export function createReport(): Report {
     return table(
       head,
       named.map(([name, t]) => [
-        name,
+        plain(name),
         String(t.operations),
         percent(t.surfaced, t.operations),
         percent(t.hidden, t.operations),
@@ -189,8 +190,6 @@ export function createReport(): Report {
     },
   };
 }
-
-const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 function sum(tallies: readonly ServerTally[]): ServerTally {
   const total = emptyTally();

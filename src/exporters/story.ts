@@ -1,6 +1,7 @@
 /** One operation told in plain words: its attempts, what became of each, and what the evidence allows next. */
 import type { Attempt, EdgeFact, NextAction, OperationFact, OperationResult } from '../core/model/operation.ts';
 import type { Cause } from '../core/model/verdict.ts';
+import { plain } from './plain.ts';
 
 export const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
   first_try: 'delivered without a retry',
@@ -84,15 +85,15 @@ function attemptLine(
     edge === undefined
       ? ''
       : `, ${edge.endpoint === 'unknown' ? 'endpoint unknown' : edge.endpoint}, ${edge.safety} retry`;
-  const where = attempt.endpoint ?? 'endpoint unknown';
-  return `   ${number}. ${attempt.exchange} on ${where}${since}${how}\n      ${verdictText(attempt)}${evidenceOf(attempt)}\n`;
+  const where = `${attempt.exchange} on ${attempt.endpoint ?? 'endpoint unknown'}`;
+  return `   ${number}. ${plain(where)}${since}${how}\n      ${verdictText(attempt)}${evidenceOf(attempt)}\n`;
 }
 
 /** Ends with a line end. `title` goes before the method, e.g. a number. */
 export function tellStory(fact: OperationFact, title: string): string {
   const { operation, edges } = fact;
   const what = `${operation.method ?? 'unknown method'}${operation.target === null ? '' : ` ${operation.target}`}`;
-  let text = `${title}${what} on ${operation.server}: ${fact.result}, ${RESULT_TEXT[fact.result]}\n`;
+  let text = `${title}${plain(`${what} on ${operation.server}`)}: ${fact.result}, ${RESULT_TEXT[fact.result]}\n`;
   for (const [i, attempt] of operation.attempts.entries())
     text += attemptLine(
       attempt,

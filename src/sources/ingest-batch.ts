@@ -10,8 +10,10 @@ import { readJsonArray } from './json-array.ts';
 import { createLineSplitter, type LineReceiver } from './line-splitter.ts';
 import type { LineSink, Slicer } from './source.ts';
 
-/** What one turn of the event loop reads: a few milliseconds. */
+/** What one turn of the event loop reads, whichever comes first: a few milliseconds. Tiny broken lines cost an exception each. */
 const SLICE_BYTES = 64 * 1024;
+const SLICE_LINES = 512;
+const LF = 0x0a;
 const MAX_ERRORS = 100;
 
 export interface BatchError {
@@ -49,14 +51,9 @@ export async function deliverBatch(
   const receiver = accountant(batch, sink);
   if (!options.isArray) {
     const splitter = createLineSplitter(options);
-    let read = 0;
-    for (const chunk of chunks) {
-      if (read >= SLICE_BYTES) {
-        await nextTurn();
-        read = 0;
-      }
-      splitter.push(chunk, receiver);
-      read += chunk.length;
+    for (const [i, slice] of chunks.flatMap((chunk) => [...slicesOf(chunk)]).entries()) {
+      if (i > 0) await nextTurn();
+      splitter.push(slice, receiver);
     }
     splitter.end(receiver);
     return batch;
@@ -78,6 +75,18 @@ export async function deliverBatch(
   return batch;
 }
 
+/** A chunk of many short lines in pieces of so many, each of which ends with a line: what goes on in the next piece would be copied. */
+function* slicesOf(chunk: Buffer): Generator<Buffer> {
+  let start = 0;
+  let lines = 0;
+  for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, end + 1)) {
+    if (++lines % SLICE_LINES !== 0) continue;
+    yield chunk.subarray(start, end + 1);
+    start = end + 1;
+  }
+  if (start < chunk.length) yield start === 0 ? chunk : chunk.subarray(start);
+}
+
 /** Returns the byte at which the array breaks, undefined when it is whole. */
 async function eachElement(
   bytes: Buffer,
@@ -90,7 +99,7 @@ async function eachElement(
     if (step === 'fault') return array.end;
     if (step === 'end') return undefined;
     take(n, array.start, array.end);
-    if (array.end < sliceEnd) continue;
+    if (array.end < sliceEnd && n % SLICE_LINES !== 0) continue;
     sliceEnd = array.end + SLICE_BYTES;
     await nextTurn();
   }

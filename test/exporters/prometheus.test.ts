@@ -196,8 +196,20 @@ describe('names and labels', () => {
       const line = `{"v":1,"type":"close","ts":1,"exchange":"x${i}","how":"eof","status":200,"server":${server}}`;
       pipeline.line(line, origin, i + 1, 0);
     }
+    for (const [i, endpoint] of ['"\\ud800:80"', '"\\udbff:80"', '"\\ufffd:80"'].entries()) {
+      const line = `{"v":1,"type":"close","ts":1,"exchange":"y${i}","how":"eof","status":200,"server":"s","endpoint":${endpoint}}`;
+      pipeline.line(line, origin, i + 1, 0);
+    }
     const bytes = Buffer.from(await render(pipeline.cells));
-    assert.ok(readExposition(bytes.toString()).samples.length > 0);
+    const { samples } = readExposition(bytes.toString());
+    assert.ok(samples.length > 0);
+    const closes = samples.filter(
+      ({ name, labels }) => name === 'tailfin_endpoint_closes_total' && labels.server === 's',
+    );
+    assert.deepEqual(
+      closes.map(({ labels, value }) => [labels.endpoint, value]),
+      [['\ufffd:80', 3]],
+    );
   });
 
   test('an empty label value is written, and tells a series from others', async () => {

@@ -140,6 +140,25 @@ describe('an accepted batch', () => {
     assert.ok(order.filter((writer, i) => writer !== order[i - 1]).length <= 40);
   });
 
+  for (const [form, body, type] of [
+    ['lines', 'x\n'.repeat(20_000), 'application/x-ndjson'],
+    ['elements', `[${'1,'.repeat(20_000)}1]`, 'application/json'],
+  ] as const)
+    test(`many tiny broken ${form} give others a turn`, async (t) => {
+      const rig = await createIngestRig(t);
+      const refused = () => rig.sum('tailfin_events_rejected_total');
+      let turns = 0;
+      const count = (): void => {
+        if (refused() > 0 && refused() < 20_000) turns++;
+        timer = setImmediate(count);
+      };
+      let timer = setImmediate(count);
+      const { json } = await rig.post(body, { headers: { 'content-type': type } });
+      clearImmediate(timer);
+      assert.ok(json.rejected >= 20_000);
+      assert.ok(turns >= 20, `${turns} turns`);
+    });
+
   test('a large one gives others a turn while it is delivered', async (t) => {
     const rig = await createIngestRig(t);
     const body = batch(rig.clock.now, 60_000);

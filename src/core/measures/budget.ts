@@ -33,6 +33,7 @@ export function createLabelBudget(cells: Cells): LabelBudget {
       const endpoints = servers.get(server);
       // Servers past the budget share one set of endpoints of one: their endpoints say nothing any more.
       if (endpoints?.has(name)) return name;
+      if (name.search(LONE_SURROGATE) !== -1) return this.endpoint(server, name.replace(LONE_SURROGATE, '\ufffd'));
       if (endpoints !== undefined && endpoints.size < LIMITS.endpointsPerServer - 1) {
         endpoints.add(name);
         return name;
