@@ -1,5 +1,6 @@
 /** `tailfin run --ingest` as a process: both sources side by side, hostile senders, and a start that is refused. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -78,6 +79,21 @@ describe('files and HTTP side by side', () => {
 });
 
 describe('hostile senders', () => {
+  test('at level debug: each batch by its counts, each file that is opened', async (t) => {
+    const folder = tempFolder(t);
+    writeFileSync(join(folder, 'a.ndjson'), gaps(1, 0, 'file-writer'));
+    const sidecar = await startIngest(t, ['--log-level', 'debug'], join(folder, '*.ndjson'));
+    for (let i = 0; i < 12; i++) await send(sidecar.path, `${gapLine(i)}x\n`);
+    await send(sidecar.path, `${gapLine(0)}`);
+    const debug = (kind: string) => () => sidecar.logs().filter((line) => line.level === 'debug' && line.kind === kind);
+    await until(() => debug('batch_taken')().length === 13 && debug('file_opened')().length === 1, PATIENT);
+    assert.equal(debug('batch_taken')()[3]?.msg, 'http took a batch: 1 accepted, 1 rejected, 0 duplicates');
+    assert.match(debug('file_opened')()[0]?.msg ?? '', /^opened \S+a\.ndjson, \d+ bytes to read$/);
+    sidecar.child.kill('SIGTERM');
+    await sidecar.ended;
+    assert.match(debug('file_closed')()[0]?.msg ?? '', /^closed \S+a\.ndjson, 0 bytes unread$/);
+  });
+
   test('a token: without it nothing is heard; it shows nowhere', async (t) => {
     const file = join(tempFolder(t), 'token');
     writeFileSync(file, ' s3cret-token-of-the-test\n');
@@ -232,9 +248,11 @@ describe('a start that is refused', () => {
       return join(folder, name);
     };
     mkdirSync(join(folder, 'folder'));
+    execFileSync('mkfifo', [join(folder, 'fifo')]);
     for (const [file, why] of [
-      [join(folder, 'missing'), /^cannot read .*missing: ENOENT: no such file or directory$/],
-      [join(folder, 'folder'), /^cannot read .*folder: EISDIR: illegal operation on a directory$/],
+      [join(folder, 'missing'), /^cannot read .*missing: no such file or directory \(ENOENT\)$/],
+      [join(folder, 'folder'), /^cannot read .*folder: it is a directory, not a regular file$/],
+      [join(folder, 'fifo'), /^cannot read .*fifo: it is a FIFO, not a regular file$/],
       [write('empty', ' \n'), /empty is empty$/],
       [write('long', 'x'.repeat(5000)), /long is longer than 4096 bytes$/],
       [write('two', 'one\ntwo\n'), /two must hold one token/],

@@ -18,6 +18,8 @@ import { createTokenBucket } from './token-bucket.ts';
 
 const KEPT = 500;
 const CLOSE_MS = 1000;
+/** Of records that are not made there is one debug line for so long. */
+const SUPPRESSED_WINDOW_MS = 10_000;
 const REASONS = ['rate_limit', 'slow_reader', 'write_failed'] as const;
 type Reason = (typeof REASONS)[number];
 
@@ -80,6 +82,29 @@ function stdoutOutput(stdout: BoundedWriter, drop: Drop, log: Logger): Output {
   };
 }
 
+/** Says at its end how many records were not made while it was open. */
+function suppressionWindow(log: Logger, suppressed: () => number): { open(): void; end(): void } {
+  let before = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    log('debug', `${suppressed() - before} evidence records were not made (rate_limit)`, {
+      kind: 'evidence_suppressed',
+    });
+  };
+  return {
+    open() {
+      if (timer !== undefined) return;
+      before = suppressed() - 1;
+      timer = setTimeout(end, SUPPRESSED_WINDOW_MS);
+      timer.unref();
+    },
+    end,
+  };
+}
+
 export function createEvidence(options: EvidenceOptions): Evidence {
   const { config, cells, log, stdout, elapsed = () => performance.now() } = options;
   const ring = createEvidenceRing(KEPT);
@@ -90,6 +115,7 @@ export function createEvidence(options: EvidenceOptions): Evidence {
   for (const reason of REASONS) cells.touch('evidence_suppressed', [reason]);
   const drop: Drop = (lines, reason) => cells.add('evidence_suppressed', lines, [reason]);
 
+  const window = suppressionWindow(log, () => suppressed);
   const output: Output | undefined =
     config.evidenceFile === ''
       ? undefined
@@ -104,6 +130,7 @@ export function createEvidence(options: EvidenceOptions): Evidence {
       if (!bucket.take(`${subject.record} ${subject.word}`)) {
         suppressed++;
         drop(1, 'rate_limit');
+        window.open();
         return;
       }
       const record = builder.build(fact);
@@ -113,6 +140,9 @@ export function createEvidence(options: EvidenceOptions): Evidence {
       output?.write(`${line}\n`);
     },
     part: createEvidenceApi(ring, KEPT, () => suppressed),
-    close: async () => output?.close(),
+    async close() {
+      window.end();
+      await output?.close();
+    },
   };
 }

@@ -7,6 +7,7 @@ import { createCells } from '../core/measures/cells.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
+import type { Log as SourceLog } from '../sources/fault-list.ts';
 import { SOURCES } from '../sources/index.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import type { Config } from './config-keys.ts';
@@ -112,7 +113,10 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   });
   cells.set('build_info', 1, [VERSION, process.version]);
   const exporter = createPrometheusExporter(cells, { process: true });
-  const ingest = createIngest(config, (level, message, kind) => faults.say(kind, level, message), now);
+  // Who asks for debug lines wants all of them.
+  const say: SourceLog = (level, message, kind) =>
+    level === 'debug' ? log(level, message, { kind }) : faults.say(kind, level, message);
+  const ingest = createIngest(config, say, now);
   const files = SOURCES.file.create({
     name: FILES,
     host: config.host || FILES,
@@ -121,7 +125,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     maxLineBytes: LIMITS.maxLineBytes,
     log(level, message, kind) {
       if (level === 'warn') cells.add('source_faults', 1, [FILES]);
-      faults.say(kind, level, message);
+      say(level, message, kind);
     },
     now,
   });

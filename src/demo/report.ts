@@ -1,4 +1,5 @@
 /** The demo's report: what the error rate says, what it hides, and whether an independent log agrees. Text only. */
+import { percent } from '../exporters/plain.ts';
 import type { Findings } from './compare.ts';
 import type { Count } from './signals.ts';
 import type { VerdictCheck } from './verdict-check.ts';
@@ -7,7 +8,6 @@ const MAX_LISTED = 5;
 const ALARM_Z = 4;
 /** Enough to say that the signal is there: by chance one run in a thousand. A slow machine makes fewer calls in the time. */
 const PRESENT_Z = 3;
-const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
 const row = (label: string, { tailfin, gateway }: Count): string =>
   `  ${label.padEnd(46)}${String(tailfin).padStart(8)}${String(gateway).padStart(10)}`;
 

@@ -13,3 +13,6 @@ export const plain = (text: string): string =>
 export const timeText = (ts: number): string => (Number.isFinite(ts) ? new Date(ts).toISOString() : 'unknown time');
 
 export const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`;

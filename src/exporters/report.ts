@@ -6,7 +6,7 @@ import type { Cells } from '../core/measures/cells.ts';
 import { SIZE_CLASSES, sizeClass } from '../core/measures/domains.ts';
 import type { Fact, TrendFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
-import { plain, plural } from './plain.ts';
+import { percent, plain, plural } from './plain.ts';
 import { tellStory } from './story.ts';
 import { table } from './table.ts';
 import { createWorstOperations } from './worst-operations.ts';
@@ -43,8 +43,6 @@ export interface Report {
   add(fact: Fact): void;
   render(cells: Cells): string;
 }
-
-const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
 
 export function createReport(): Report {
   const servers = new Map<string, ServerTally>();

@@ -2,7 +2,8 @@
  * Keeps the number of open files under a cap: decides whose descriptor is taken away (the one used least recently) and what an
  * attempt to open means for the file. It must not decide which file is needed.
  */
-import { type FaultList, reasonOf } from './fault-list.ts';
+import type { FaultList, Log } from './fault-list.ts';
+import { reasonOf } from './system-error.ts';
 import type { TailedFile } from './tailed-file.ts';
 
 /** Anything else comes from behind the sink and is not the file's fault. */
@@ -21,7 +22,7 @@ export interface DescriptorPool {
   size(): number;
 }
 
-export function createDescriptorPool(maxOpen: number, faults: FaultList): DescriptorPool {
+export function createDescriptorPool(maxOpen: number, faults: FaultList, log: Log): DescriptorPool {
   /** The one used least recently first. */
   const open = new Set<TailedFile>();
 
@@ -32,6 +33,7 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList): Descri
   }
 
   function close(file: TailedFile): void {
+    if (file.isOpen) log('debug', `closed ${file.path}, ${file.unreadBytes} bytes unread`, 'file_closed');
     file.close();
     open.delete(file);
   }
@@ -58,6 +60,7 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList): Descri
       try {
         if (file.open()) {
           open.add(file);
+          log('debug', `opened ${file.path}, ${file.unreadBytes} bytes to read`, 'file_opened');
           return true;
         }
       } catch (error) {

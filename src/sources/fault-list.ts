@@ -4,7 +4,7 @@
  */
 import type { Refusal } from './ingest-answer.ts';
 
-export type Log = (level: 'info' | 'warn', message: string, kind: SourceMessage) => void;
+export type Log = (level: 'debug' | 'info' | 'warn', message: string, kind: SourceMessage) => void;
 
 /** What a source has to say, as closed words: whoever writes it down limits each kind by itself. */
 export type SourceMessage =
@@ -13,12 +13,12 @@ export type SourceMessage =
   | 'file_readable_again'
   | 'file_rewritten'
   | 'file_lost_unread'
+  | 'file_opened'
+  | 'file_closed'
+  | 'batch_taken'
   | `batch_${Refusal['error']}`;
 
 const MAX_DELAY_MS = 5000;
-
-/** `EACCES: permission denied`, without the call and the path that Node adds. */
-export const reasonOf = (error: unknown): string => String((error as Error).message).replace(/, \w+( '.*)?$/s, '');
 
 export interface FaultList {
   report(path: string, reason: string): void;

@@ -2,8 +2,8 @@
  * What a name leads to, and what makes two looks the same file: device, inode and birth time, because ext4 hands a freed inode to
  * the next file at once. It must not decide by name or content: a rename keeps the file, a copy is another one.
  */
-import { type BigIntStats, lstatSync, statSync } from 'node:fs';
-import { reasonOf } from './fault-list.ts';
+import { type BigIntStats, lstatSync, type Stats, statSync } from 'node:fs';
+import { reasonOf } from './system-error.ts';
 
 export interface FileIdentity {
   readonly dev: string;
@@ -23,7 +23,8 @@ export const inodeKey = (identity: Pick<FileIdentity, 'dev' | 'ino'>): string =>
 export const sameFile = (a: FileIdentity, b: FileIdentity): boolean =>
   a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 
-function kindOf(stats: BigIntStats): string {
+/** Of what is no regular file. */
+export function kindOf(stats: Stats | BigIntStats): string {
   if (stats.isDirectory()) return 'a directory';
   if (stats.isFIFO()) return 'a FIFO';
   if (stats.isSocket()) return 'a socket';

@@ -7,11 +7,12 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { createDescriptorPool } from './descriptor-pool.ts';
-import { createFaultList, type Log, reasonOf } from './fault-list.ts';
+import { createFaultList, type Log } from './fault-list.ts';
 import { identityOf, inodeKey, regularFileAt } from './file-identity.ts';
 import type { Listing } from './glob-scan.ts';
 import { createPositionMemory } from './position-memory.ts';
 import type { FilePosition, LineSink } from './source.ts';
+import { reasonOf } from './system-error.ts';
 import { createTailedFile, MARKER_BYTES, type TailedFile } from './tailed-file.ts';
 
 export interface FileSetOptions {
@@ -38,7 +39,7 @@ export interface FileSet {
   glance(path: string): void;
   /** Looks at every open file, gives up what is finished, and queues what is to be read. */
   check(sink: LineSink): void;
-  /** Reads one slice of the file whose turn it is. Returns the number of bytes, undefined when no file is queued. */
+  /** Reads one slice of the file whose turn it is. Returns its cost in bytes, undefined when no file is queued. */
   readNext(sink: LineSink): number | undefined;
   all(): Iterable<TailedFile>;
   count(): number;
@@ -52,7 +53,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
   // One buffer for all files: a slice is consumed before the next one is read.
   const buffer = Buffer.allocUnsafe(options.sliceBytes + MARKER_BYTES);
   const faults = createFaultList(log, options.retryMs);
-  const descriptors = createDescriptorPool(options.maxOpenFiles, faults);
+  const descriptors = createDescriptorPool(options.maxOpenFiles, faults, log);
   const absent = createPositionMemory(options.restore);
   /** By inode. */
   const files = new Map<string, TailedFile>();
@@ -174,10 +175,10 @@ export function createFileSet(options: FileSetOptions): FileSet {
         queue.delete(file);
         if (!isReady(file)) continue;
         const isOpen = descriptors.acquire(file);
-        const count = isOpen ? descriptors.attempt(file, () => file.read(buffer, sink)) : undefined;
-        if (count !== undefined) descriptors.unblock(file);
+        const cost = isOpen ? descriptors.attempt(file, () => file.read(buffer, sink)) : undefined;
+        if (cost !== undefined) descriptors.unblock(file);
         if (isReady(file)) queue.add(file);
-        return count ?? 0;
+        return cost ?? 0;
       }
       return undefined;
     },

@@ -11,6 +11,7 @@ import type { Log } from './fault-list.ts';
 import { createFileSet } from './file-set.ts';
 import { createFolderWatch, type FolderWatch } from './folder-watch.ts';
 import { createGlobScan, type Listing } from './glob-scan.ts';
+import { nextTurn } from './next-turn.ts';
 import type { FilePosition, LineSink, Source } from './source.ts';
 import { createWaker } from './waker.ts';
 
@@ -25,7 +26,7 @@ export interface FileTailOptions {
   readonly restore?: readonly FilePosition[];
   readonly maxLineBytes: number;
   readonly log: Log;
-  /** What one turn reads of one file. */
+  /** What one turn reads of one file at most; of short lines it is less. */
   readonly sliceBytes?: number;
   readonly pollMs?: number;
   readonly idleMs?: number;
@@ -58,8 +59,6 @@ const WAKE_GAP_MS = 20;
 const FILE_COST_BYTES = 8192;
 /** Looks by descriptor for each look by name: seldom where events tell of what changed, else often. */
 const LOOKS_PER_SCAN = { watched: 20, unwatched: 4 };
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export function createFileTail(options: FileTailOptions): FileTail {
   const { name, globs, from, restore, log } = options;
@@ -125,9 +124,9 @@ export function createFileTail(options: FileTailOptions): FileTail {
   /** What the event loop waits for: one slice, or small ones of several files that are no more work together. */
   function readTurn(sink: LineSink): boolean {
     for (let budget = sliceBytes; budget > 0; ) {
-      const count = files.readNext(sink);
-      if (count === undefined) return false;
-      budget -= count + FILE_COST_BYTES;
+      const cost = files.readNext(sink);
+      if (cost === undefined) return false;
+      budget -= cost + FILE_COST_BYTES;
     }
     return true;
   }

@@ -155,8 +155,14 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     if (body === undefined) return;
     if ('error' in body) return send(body);
     const account = await deliver(body, accepted.format, request.socket, sink as LineSink);
-    if ('error' in account) send(account);
-    else answer(response, 200, account);
+    if ('error' in account) return send(account);
+    const { accepted: good, rejected, duplicates } = account;
+    log(
+      'debug',
+      `${name} took a batch: ${good} accepted, ${rejected} rejected, ${duplicates} duplicates`,
+      'batch_taken',
+    );
+    answer(response, 200, account);
   }
 
   return {

@@ -8,6 +8,7 @@ import type { Origin, Rejection, RejectionReason } from '../core/model/event.ts'
 import { type Refusal, refusal } from './ingest-answer.ts';
 import { readJsonArray } from './json-array.ts';
 import { createLineSplitter, type LineReceiver } from './line-splitter.ts';
+import { nextTurn } from './next-turn.ts';
 import type { LineSink, Slicer } from './source.ts';
 
 /** What one turn of the event loop reads, whichever comes first: a few milliseconds. Tiny broken lines cost an exception each. */
@@ -36,8 +37,6 @@ export interface Batch {
   /** Latest event time of an accepted line. */
   newestTs: number;
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export async function deliverBatch(
   chunks: readonly Buffer[],

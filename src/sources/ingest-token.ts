@@ -1,7 +1,8 @@
 /** The bearer token of the HTTP source: how its file is read, and a comparison that takes as long for a near miss as for a far one. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
-import { reasonOf } from './fault-list.ts';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { kindOf } from './file-identity.ts';
+import { reasonOf } from './system-error.ts';
 
 const MAX_BYTES = 4096;
 
@@ -10,8 +11,11 @@ export function readTokenFile(path: string): { readonly token: string } | { read
   const buffer = Buffer.alloc(MAX_BYTES + 1);
   let length: number;
   try {
-    const fd = openSync(path, 'r');
+    // O_NONBLOCK: a FIFO would hold up the start until somebody writes. Links are followed: so secrets are mounted in a pod.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      const stats = fstatSync(fd);
+      if (!stats.isFile()) return { fault: `cannot read ${path}: it is ${kindOf(stats)}, not a regular file` };
       length = readSync(fd, buffer, 0, buffer.length, 0);
     } finally {
       closeSync(fd);

@@ -15,6 +15,11 @@ import type { FilePosition, LineSink } from './source.ts';
 export const MARKER_BYTES = 64;
 /** What one look adds to the time watched: after a pause of the whole machine the writer gets its time to say that it lives. */
 const MAX_WATCH_MS = 10_000;
+/** A slice ends after so many lines, however short they are: each has its own cost, and a broken one the highest. */
+export const MAX_SLICE_LINES = 1024;
+/** To read a short line takes about as long as to read so much of a long one. */
+const LINE_COST_BYTES = 256;
+const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
 export interface TailedFileOptions {
@@ -65,12 +70,23 @@ export interface TailedFile {
   check(): void;
   /** What a look by name found. */
   saw(size: number, modifiedNs: bigint): void;
-  /** Reads one slice; returns its length. */
+  /** Reads one slice; returns what that cost, as a number of bytes in long lines. */
   read(buffer: Buffer, sink: LineSink): number;
   /** What is unfinished will stay so. */
   discard(sink: LineSink): void;
   /** undefined: `end` was asked for and not found yet. */
   position(): FilePosition | undefined;
+}
+
+/** Where a slice that starts at `from` ends, and how many lines that are. */
+function sliceEnd(buffer: Buffer, from: number, to: number): { end: number; lines: number } {
+  let end = from;
+  for (let lines = 0; lines < MAX_SLICE_LINES; lines++) {
+    const at = buffer.indexOf(LF, end);
+    if (at === -1 || at >= to) return { end: to, lines };
+    end = at + 1;
+  }
+  return { end, lines: MAX_SLICE_LINES };
 }
 
 export function createTailedFile(options: TailedFileOptions): TailedFile {
@@ -199,15 +215,16 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       if (size < offset) return restart(sink);
       const got = readSync(fd!, buffer, 0, buffer.length, offset - marker.length);
       if (got < marker.length || marker.compare(buffer, 0, marker.length) !== 0) return restart(sink);
-      const count = got - marker.length;
+      const { end, lines } = sliceEnd(buffer, marker.length, got);
+      const count = end - marker.length;
       const before = accepted;
-      splitter.push(buffer.subarray(marker.length, got), receiverFor(sink));
+      splitter.push(buffer.subarray(marker.length, end), receiverFor(sink));
       if (accepted > before) deliveredAt = now();
       offset += count;
       // Nothing behind the marker: the size seen last is out of date, the next look tells.
       if (count === 0 || offset > size) size = offset;
-      marker = Buffer.from(buffer.subarray(Math.max(0, got - MARKER_BYTES), got));
-      return count;
+      marker = Buffer.from(buffer.subarray(Math.max(0, end - MARKER_BYTES), end));
+      return Math.max(count, lines * LINE_COST_BYTES);
     },
     discard: (sink) => splitter.discard(receiverFor(sink)),
     position: () => (isPlaced ? { path: origin.writer, ...identity, ...splitter.position() } : undefined),

@@ -40,12 +40,12 @@ const OBSTACLES: readonly Obstacle[] = [
   {
     name: 'a link to nowhere',
     put: (path) => symlinkSync('nowhere', path),
-    reason: 'ENOENT: no such file or directory',
+    reason: 'no such file or directory (ENOENT)',
   },
   {
     name: 'a link to itself',
     put: (path) => symlinkSync('f.ndjson', path),
-    reason: 'ELOOP: too many symbolic links encountered',
+    reason: 'too many symbolic links encountered (ELOOP)',
   },
 ];
 
@@ -90,7 +90,7 @@ test('tail faults: a file without permission, then with (R23)', async (t) => {
   append(f, 0, 10);
   chmodSync(f, 0);
   rig.start();
-  const fault = `cannot read ${f}: EACCES: permission denied`;
+  const fault = `cannot read ${f}: permission denied (EACCES)`;
   await rig.until(() => rig.status().faults.length > 0, 'the fault');
   assert.deepEqual(rig.status().faults, [fault]);
   assert.equal(rig.status().state, 'following', 'it holds nothing up');
@@ -126,7 +126,7 @@ test('tail faults: a folder without permission says nothing about the files in i
   await rig.untilOnce(1);
   chmodSync(folder, 0);
   await rig.until(() => rig.status().faults.length > 0, 'the fault');
-  assert.deepEqual(rig.status().faults, [`cannot read ${folder}: EACCES: permission denied`]);
+  assert.deepEqual(rig.status().faults, [`cannot read ${folder}: permission denied (EACCES)`]);
   await rig.untilLooked();
   assert.equal(rig.status().files, 1);
   chmodSync(folder, 0o700);

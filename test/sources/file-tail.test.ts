@@ -251,7 +251,7 @@ test('tail: two names of one file are read once', async (t) => {
   append(rig.path('hard.ndjson'), 501, 1);
   await rig.untilOnce(502);
   assert.equal(rig.status().files, 1);
-  assert.deepEqual(rig.status().faults, [`cannot read ${rig.path('soft.ndjson')}: ENOENT: no such file or directory`]);
+  assert.deepEqual(rig.status().faults, [`cannot read ${rig.path('soft.ndjson')}: no such file or directory (ENOENT)`]);
 });
 
 test('tail: replaced by a rename over it (R19)', async (t) => {
@@ -406,4 +406,33 @@ test('tail: several globs, nested folders that appear later', async (t) => {
   mkdirSync(rig.path('c'));
   append(rig.path('c/exact.name'), 3, 1);
   await rig.untilOnce(4);
+});
+
+test('tail: of lines of two bytes no turn reads more than 1,024; order and positions are exact', async (t) => {
+  const perTurn = new Map<string, number>();
+  let turn = () => 0;
+  const rig = createRig(t, {
+    onLine: (text) => void perTurn.set(`${text} ${turn()}`, (perTurn.get(`${text} ${turn()}`) ?? 0) + 1),
+  });
+  turn = () => rig.watermarks.length;
+  const count = 20 * 1024;
+  for (const name of ['x', 'y']) writeFileSync(rig.path(`${name}.ndjson`), `${name}\n`.repeat(count));
+  rig.start();
+  await rig.until(() => rig.delivered.length >= 2 * count, 'all lines');
+  assert.equal(Math.max(...perTurn.values()), 1024);
+  const turns = new Set([...perTurn.keys()].map((key) => key.split(' ')[1]));
+  assert.equal(turns.size, perTurn.size, 'one file a turn');
+  for (const name of ['x', 'y']) {
+    const own = rig.delivered.filter(({ text }) => text === name);
+    assert.equal(own.length, count);
+    assert.ok(own.every(({ line, offset }, i) => line === i + 1 && offset === 2 * i));
+  }
+  await rig.stop();
+  assert.deepEqual(
+    rig.tail.positions().map(({ offset, line }) => [offset, line]),
+    [
+      [2 * count, count + 1],
+      [2 * count, count + 1],
+    ],
+  );
 });

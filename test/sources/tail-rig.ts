@@ -59,7 +59,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     maxLineBytes: 1024 * 1024,
     pollMs: 20,
     graceMs: 60_000,
-    log: (_, message) => logs.push(message),
+    log: (level, message) => void (level !== 'debug' && logs.push(message)),
     ...rest,
   });
   const numbers = () => delivered.map(({ text }) => (JSON.parse(text) as { n: number }).n).sort((a, b) => a - b);
