@@ -1,6 +1,7 @@
 /** The guard at the edge of the core: each kind of field at its bounds, times, and each reason to reject a line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { REJECTIONS } from '../../src/core/model/event.ts';
 import {
   EVENT_TYPES,
@@ -10,8 +11,9 @@ import {
   type FieldSpec,
   fieldsOf,
 } from '../../src/core/model/fields.ts';
-import { decode, isRejection, utf8Length } from '../../src/core/stages/decode.ts';
+import { decode, isNoJson, isRejection, utf8Length } from '../../src/core/stages/decode.ts';
 import { ORIGIN } from '../support/build-event.ts';
+import { holds } from '../support/property.ts';
 
 /** The least that each type must carry. */
 const LEAST: Readonly<Record<EventType, object>> = {
@@ -56,6 +58,30 @@ test('decode: text that is no line of ours', () => {
   assert.equal(rejected('['.repeat(1_000_000)), 'not_json');
   assert.equal(rejected('{"a":'.repeat(200_000)), 'not_json');
 });
+
+const parses = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('decode: what is refused without a parser is what the parser refuses', () => {
+  const isRefused = (text: string) => isNoJson(text) && !parses(text);
+  for (const text of ['', ' ', 'x', 'x\n', '{', '{"v":1', '[2026-11-30] hello', 'error: x', 'NaN', "'a'", '\u00a0{}'])
+    assert.ok(isRefused(text), JSON.stringify(text));
+});
+
+const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 3 });
+holds('decode: no JSON is refused without a parser', 500, [blanks, fc.json(), blanks], (before, json, after) =>
+  assert.ok(!isNoJson(before + json + after)),
+);
+const jsonish = fc.string({ unit: fc.constantFrom(...'{}[]",:-+.019eEtrufalsn \t\n\r\u00a0\ufeffx'), maxLength: 4 });
+holds('decode: nor is any short text that a parser takes', 20_000, [jsonish], (text) =>
+  assert.ok(!(isNoJson(text) && parses(text)), JSON.stringify(text)),
+);
 
 test('decode: the envelope', () => {
   assert.equal(rejected('{}'), 'missing_field v');
