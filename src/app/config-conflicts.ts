@@ -1,6 +1,8 @@
 /** Values that are fine alone and wrong together. Each conflict is one line that names the keys and where they were set. */
 import { BlockList, isIP } from 'node:net';
 import { type Config, formatListen } from './config-keys.ts';
+import { quote } from './config-values.ts';
+import { pathMatcher } from './name-glob.ts';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -13,7 +15,22 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-export function conflictsIn({ ingest, ingestTokenFile, localListen, origins }: Config): string[] {
+export function conflictsIn(config: Config): string[] {
+  return [...openIngest(config), ...ownEvidence(config)];
+}
+
+/** Evidence would be read as events, line for line, and no line of it is one. Its renamed files have names of their own. */
+function ownEvidence({ events, evidenceFile, evidenceOldFiles, origins }: Config): string[] {
+  if (evidenceFile === '' || evidenceFile === '-') return [];
+  const names = [evidenceFile, ...Array.from({ length: evidenceOldFiles }, (_, i) => `${evidenceFile}.${i + 1}`)];
+  const glob = events.find((each) => names.some(pathMatcher(each)));
+  if (glob === undefined) return [];
+  return [
+    `evidence.file ${quote(evidenceFile)} (${origins['evidence.file']}) is written where events ${quote(glob)} (${origins.events}) is read: choose another folder or name`,
+  ];
+}
+
+function openIngest({ ingest, ingestTokenFile, localListen, origins }: Config): string[] {
   if (!ingest || ingestTokenFile !== undefined || isLoopback(localListen.host)) return [];
   const where = `local_listen ${formatListen(localListen)} (${origins.local_listen})`;
   return [

@@ -2,6 +2,7 @@
  * Globs over server and tool names. Such names are no paths: `*` and `?` match every character, `/`, `:` and leading dots
  * included. Names come from events, that is from outside, so patterns whose matching could take exponential time are refused.
  */
+import { resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { MAX_ID_BYTES } from '../core/model/fields.ts';
 
@@ -26,6 +27,12 @@ export function nameGlobFault(pattern: string): string | undefined {
 /** The same for a glob over file paths. */
 export function pathGlobFault(pattern: string): string | undefined {
   return compileFault(pattern, PATH_OPTIONS);
+}
+
+/** Does a glob over file paths name this path? Both may be relative to the working folder. As the file source finds files. */
+export function pathMatcher(pattern: string): (path: string) => boolean {
+  const matches = picomatch(resolve(pattern), { windows: false });
+  return (path) => matches(resolve(path));
 }
 
 export function isGlob(pattern: string): boolean {

@@ -242,3 +242,35 @@ test('any text either loads or is a ConfigError', () => {
     { numRuns: 2000, seed: 19640 },
   );
 });
+
+test('evidence that would be read as events: both keys are named', () => {
+  const problems = (events: string, evidenceFile: string, more: object = {}) => {
+    try {
+      loadConfig({ flags: { events: [events], evidenceFile, ...more } });
+      return [];
+    } catch (error) {
+      assert.ok(error instanceof ConfigError);
+      return error.problems;
+    }
+  };
+  assert.deepEqual(problems('/e/*.ndjson', '/e/evidence.ndjson'), [
+    'evidence.file "/e/evidence.ndjson" (flag --evidence-file) is written where events "/e/*.ndjson" (flag --events) is read: choose another folder or name',
+  ]);
+  for (const [glob, file] of [
+    ['./e/*', '/e/../e/x'],
+    [join(process.cwd(), 'e/*.ndjson'), 'e/x.ndjson'],
+    ['/e/**', '/e/a/b'],
+    ['/e/x.ndjson*', '/e/x.ndjson'],
+    ['/e/*.[0-9]', '/e/x.ndjson'],
+  ] as const)
+    assert.equal(problems(glob, file).length, glob === './e/*' ? 0 : 1, `${glob} ${file}`);
+  for (const [glob, file] of [
+    ['/e/*.ndjson', '/e/evidence.json'],
+    ['/e/*.ndjson', '/f/evidence.ndjson'],
+    ['/e/*.ndjson', '/e/a/evidence.ndjson'],
+    ['/e/*', '-'],
+    ['/e/*', ''],
+  ] as const)
+    assert.deepEqual(problems(glob, file), [], `${glob} ${file}`);
+  assert.deepEqual(problems('/e/*.[0-9]', '/e/x', { evidenceOldFiles: '0' }), []);
+});
