@@ -1,7 +1,7 @@
 /** The command line as an operator meets it: what is printed where, and every exit code. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -137,6 +137,22 @@ describe('usage errors: exit 2, the mistake and the way to the help on stderr', 
     const replay = ['replay', scenario('cut-json')];
     assertRefused(await tailfin(replay, { env }), 2, /^tailfin: TAILFIN_POLICY_CUT_MID: .*did you mean "abandoned"\?$/);
   });
+});
+
+describe('the same input twice: exit 2, one line that names it', () => {
+  const file = scenario('cut-json');
+  const why = 'every event in it would count twice';
+  for (const [command, ...more] of [['replay'], ['check', '--fail-on', 'all'], ['explain']] as const) {
+    test(command, async (t) => {
+      const link = join(tempFolder(t), 'link.ndjson');
+      symlinkSync(file, link);
+      const of = (...files: string[]) => tailfin([command, ...files, ...more]);
+      assertRefused(await of(file, file), 2, `tailfin: ${file}: given twice; ${why}`);
+      assertRefused(await of(file, link), 2, `tailfin: ${link}: the same file as ${file}; ${why}`);
+      assertRefused(await of('-', '-'), 2, `tailfin: - (stdin): given twice; ${why}`);
+      assert.notEqual((await of(file, scenario('silent-hang'))).code, 2);
+    });
+  }
 });
 
 describe('files that cannot be read', () => {

@@ -14,6 +14,7 @@ import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
 import { totalOf, warningsOf } from './read-report.ts';
 import { type FileTally, replay } from './replay.ts';
+import { refuseSameInput } from './same-input.ts';
 import { VERSION } from './version.ts';
 
 const RENDERERS = {
@@ -33,6 +34,7 @@ export interface CheckOptions {
 export async function checkCommand(options: CheckOptions, output: Output): Promise<number> {
   const { files, failOn, format, config, warn } = options;
   const list = createFindingList(rulesOf(failOn, DETECTORS));
+  refuseSameInput(files);
   const tallies: FileTally[] = [];
   const pipeline = await replay({
     files,

@@ -16,6 +16,7 @@ import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
 import { totalOf, warningsOf } from './read-report.ts';
 import { type FileTally, type ReplayOptions, replay } from './replay.ts';
+import { refuseSameInput } from './same-input.ts';
 import { spool } from './spool.ts';
 
 const RULER = '-'.repeat(80);
@@ -33,6 +34,7 @@ export async function explainCommand(options: ExplainOptions, output: Output): P
   const { files, exchange, operation, config } = options;
   if (exchange !== undefined && operation !== undefined)
     throw new ConfigError(['--exchange and --operation: give one of them']);
+  refuseSameInput(files);
   const input = await spool(files);
   const policy = toPolicy(config);
   const read: Read = (onFact, more) =>

@@ -9,6 +9,7 @@ import { EXIT } from './exit.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
 import { replay } from './replay.ts';
+import { refuseSameInput } from './same-input.ts';
 
 export const FORMATS = ['text', 'json', 'prom'] as const;
 export type ReplayFormat = (typeof FORMATS)[number];
@@ -19,6 +20,7 @@ export async function replayCommand(
   config: Config,
   output: Output,
 ): Promise<number> {
+  refuseSameInput(files);
   const report = format === 'text' ? createReport() : undefined;
   const onFact = (fact: Fact): void => {
     report?.add(fact);
