@@ -4,9 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { formatListen, type ListenAddress } from './config-keys.ts';
 import { RuntimeFailure, reasonOf } from './exit.ts';
 
+/** How long answers that are on their way may take at the stop. */
+const CLOSE_MS = 1000;
+const CLOSE_LOOK_MS = 20;
+
 export interface RunningServer {
   /** The address it listens on, with the port that was taken. */
   readonly address: string;
+  /** Takes nothing new, lets answers end for a second, then cuts off what is left. */
   close(): Promise<void>;
 }
 
@@ -35,8 +40,14 @@ export async function startListener(listen: ListenAddress, app: RequestListener)
     address: formatListen({ host: address, port }),
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+        // A connection that is kept alive is idle only when its answer is out.
+        const idle = setInterval(() => server.closeIdleConnections(), CLOSE_LOOK_MS);
+        const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+        server.close(() => {
+          clearInterval(idle);
+          clearTimeout(cut);
+          resolve();
+        });
       }),
   };
 }
