@@ -102,6 +102,14 @@ describe('GET /api/evidence', () => {
       ['?limit=1e2', 'limit: expected 1 to 500, found "1e2"'],
       ['?since=yesterday', /^since: expected RFC 3339 such as 2026-07-28T12:00:00Z, or Unix ms, found "yesterday"$/],
       ['?since=', /^since: expected/],
+      ['?since=2026-02-30T00:00:00Z', /^since: expected RFC 3339 .*, found "2026-02-30T00:00:00Z"$/],
+      ['?since=2026-02-29T00:00:00Z', /^since: expected/],
+      ['?since=2026-13-01T00:00:00Z', /^since: expected/],
+      ['?since=2026-02-03T00:00:00', /^since: expected/],
+      [
+        '?since=2026-02-03T00:00:00+01:00',
+        /found "2026-02-03T00:00:00 01:00" \(a "\+" in a URL is a blank: write %2B\)$/,
+      ],
       ['?record=verdict&record=finding', 'record: given more than once'],
     ] as const) {
       const { status, headers, body } = await ask(`${url}/api/evidence${query}`);
@@ -113,6 +121,12 @@ describe('GET /api/evidence', () => {
     }
     const posted = await ask(`${url}/api/evidence`, {}, 'POST');
     assert.deepEqual([posted.status, posted.headers.allow], [405, 'GET, HEAD']);
+    for (const fine of ['2028-02-29T00:00:00Z', '2026-02-03T00:00:00.25%2B01:00', '2026-02-03t00:00:00z'])
+      assert.equal((await ask(`${url}/api/evidence?since=${fine}`)).status, 200, fine);
+    const index = await ask(url, {}, 'PUT');
+    assert.deepEqual([index.status, index.headers.allow], [405, 'GET, HEAD']);
+    const nowhere = await ask(`${url}/nope`);
+    assert.deepEqual([nowhere.status, nowhere.body], [404, '{"error":"not found; / lists the paths"}']);
     const broken_ = await ask(`${url}/%zz`);
     assert.equal(broken_.status < 500 && !broken_.body.includes('    at '), true, broken_.body);
   });

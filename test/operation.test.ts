@@ -140,7 +140,7 @@ describe('/healthz and /readyz', () => {
       },
     });
     const { status, body } = await ask(`${url}/metrics`);
-    assert.deepEqual([status, body], [500, 'internal error\n']);
+    assert.deepEqual([status, body], [500, '{"error":"internal error"}']);
     const bad = await ask(`${url}/%`);
     assert.ok(bad.status === 400 || bad.status === 404, String(bad.status));
     assert.ok(!bad.body.includes('    at '), bad.body);

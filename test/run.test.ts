@@ -119,7 +119,18 @@ describe('serving', () => {
     for (const path of ['/nope', '/metrics/x', '/metricsx', '/readyz/..%2fetc']) {
       assert.equal((await sidecar.get(path)).status, 404, path);
     }
-    assert.equal((await fetch(`${sidecar.url}/metrics`, { method: 'POST', body: 'x' })).status, 404);
+    const nowhere = await sidecar.get('/nope');
+    assert.deepEqual(
+      [nowhere.type, nowhere.body],
+      ['application/json; charset=utf-8', '{"error":"not found; / lists the paths"}'],
+    );
+    for (const path of ['/metrics', '/healthz', '/readyz', '/']) {
+      for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+        const answer = await fetch(sidecar.url + path, { method });
+        const said = [answer.status, answer.headers.get('allow'), await answer.text()];
+        assert.deepEqual(said, [405, 'GET, HEAD', '{"error":"only GET"}'], `${method} ${path}`);
+      }
+    }
     const head = await fetch(`${sidecar.url}/metrics`, { method: 'HEAD' });
     assert.deepEqual([head.status, await head.text()], [200, '']);
     for (const { ts, level } of sidecar.logs()) {

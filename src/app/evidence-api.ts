@@ -10,6 +10,7 @@ import { METHODS } from '../core/protocol/methods.ts';
 import { EVIDENCE_RECORDS } from '../exporters/evidence.ts';
 import { quote } from './config-values.ts';
 import { type EvidenceRing, FILTER_FIELDS, type FilterField, type Kept } from './evidence-ring.ts';
+import { onlyGet } from './fail-plainly.ts';
 import type { LocalPart } from './local-app.ts';
 import { nearest } from './nearest.ts';
 
@@ -37,11 +38,21 @@ const hint = (text: string, words: readonly string[]): string => {
   return meant === undefined ? `; one of ${words.join(', ')}` : `; did you mean "${meant}"?`;
 };
 
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Unix ms, or NaN. Date.parse alone takes the 30th of February for the 2nd of March. */
+function timeOf(text: string): number {
+  const [, year, month, day] = RFC3339.exec(text) ?? [];
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) <= days ? Date.parse(text.toUpperCase()) : Number.NaN;
+}
+
 function parseSince(text: string): number {
-  const ms = /^\d{1,16}$/.test(text) ? Number(text) : /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new BadQuery(`since: expected RFC 3339 such as 2026-07-28T12:00:00Z, or Unix ms, found ${quote(text)}`);
-  return ms;
+  const ms = /^\d{1,16}$/.test(text) ? Number(text) : timeOf(text);
+  if (!Number.isNaN(ms)) return ms;
+  const plus = text.includes(' ') && !Number.isNaN(timeOf(text.replace(' ', '+')));
+  const how = plus ? ' (a "+" in a URL is a blank: write %2B)' : '';
+  throw new BadQuery(`since: expected RFC 3339 such as 2026-07-28T12:00:00Z, or Unix ms, found ${quote(text)}${how}`);
 }
 
 function parseLimit(text: string, capacity: number): number {
@@ -96,8 +107,6 @@ export function createEvidenceApi(ring: EvidenceRing, capacity: number, suppress
       response.status(400).json({ error: error.message });
     }
   });
-  routes.all('/api/evidence', (_request, response) => {
-    response.set('Allow', 'GET, HEAD').status(405).json({ error: 'only GET' });
-  });
+  routes.all('/api/evidence', onlyGet);
   return { paths: ['/api/evidence'], routes };
 }

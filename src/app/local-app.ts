@@ -3,7 +3,7 @@
  * is here: the host they are asked by, no sharing with other sites (no CORS header is ever sent), nothing kept by a cache.
  */
 import express from 'express';
-import { failPlainly } from './fail-plainly.ts';
+import { failPlainly, notFound, onlyGet } from './fail-plainly.ts';
 import { requireSameHost } from './same-host.ts';
 
 export interface LocalPart {
@@ -29,6 +29,7 @@ export function createLocalApp(parts: readonly LocalPart[], listenHost: string):
   app.get('/', (_request, response) => {
     response.type('text').send(`tailfin: ${parts.flatMap(({ paths }) => paths).join(' ')}\n`);
   });
-  app.use(failPlainly);
+  app.all('/', onlyGet);
+  app.use(notFound, failPlainly);
   return app;
 }

@@ -3,7 +3,7 @@ import express from 'express';
 import { chooseFormat, type Format } from '../exporters/negotiate.ts';
 import { CONTENT_TYPES } from '../exporters/prometheus.ts';
 import type { SourceStatus } from '../sources/source.ts';
-import { failPlainly } from './fail-plainly.ts';
+import { failPlainly, notFound, onlyGet } from './fail-plainly.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsAppOptions {
@@ -41,6 +41,7 @@ export function createMetricsApp({ metrics, statuses }: MetricsAppOptions): expr
   app.get('/', (_request, response) => {
     response.type('text').send('tailfin: /metrics /healthz /readyz\n');
   });
-  app.use(failPlainly);
+  app.all(['/metrics', '/healthz', '/readyz', '/'], onlyGet);
+  app.use(notFound, failPlainly);
   return app;
 }
