@@ -118,6 +118,25 @@ describe('exit codes', () => {
     assert.equal((await shell(script, { stdin: many })).code, 1);
   });
 
+  test('the GitHub step of docs/check.md leaves a SARIF file exactly where there is a result', async (t) => {
+    const doc = readFileSync(join(ROOT, 'docs/check.md'), 'utf8');
+    const step = /run: \|\n((?: {6}.*\n)+)/.exec(doc)?.[1];
+    assert.ok(step !== undefined);
+    const healthy = readFileSync(join(SCENARIOS, 'healthy-traffic/events.ndjson'), 'utf8');
+    const unsafe = readFileSync(join(SCENARIOS, 'unsafe-replay/events.ndjson'), 'utf8');
+    for (const [events, code] of [
+      [healthy, 0],
+      [unsafe, 1],
+      ['', 3],
+    ] as const) {
+      const folder = tempFolder(t);
+      mkdirSync(join(folder, 'events'));
+      writeFileSync(join(folder, 'events/a.ndjson'), events);
+      const ended = await shell(`set -e\n${step}`, { cwd: folder });
+      assert.deepEqual([ended.code, existsSync(join(folder, 'tailfin.sarif'))], [code, code < 2], ended.stderr);
+    }
+  });
+
   test('a rule without a detector is refused: it would never fire', () => {
     const [first, second] = DETECTORS;
     assert.ok(first !== undefined && second !== undefined);
