@@ -93,7 +93,7 @@ export const KEYS = {
     default: '',
     env: 'TAILFIN_EVIDENCE_FILE',
     flag: '--evidence-file',
-    doc: 'Where evidence records go, one JSON line each: a file, or `-` for stdout. Empty: only the last 500 are kept, at `/api/evidence`.',
+    doc: 'Where evidence records go, one JSON line each: a file, or `-` for stdout. Empty: only the last 500 are kept, at `/api/evidence`. A name that `events` fits is refused.',
   },
   evidenceFileBytes: {
     path: 'evidence.file_bytes',
