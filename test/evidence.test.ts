@@ -183,6 +183,25 @@ describe('outputs', () => {
     assert.equal(linesOf(stdout).length, 2);
   });
 
+  test('at level debug: how many records were not made, at the latest at the stop', async (t) => {
+    const lines = Array.from({ length: 40 }, (_, n) => broken(`x${n}`, Date.now())).join('');
+    const { sidecar } = await sidecarOn(t, lines, {
+      TAILFIN_EVIDENCE_MAX_PER_SECOND: '1',
+      TAILFIN_LOG_LEVEL: 'debug',
+    });
+    await until(async () => (await made(sidecar)) + (await suppressed(sidecar, 'rate_limit')) === 40, PATIENT);
+    const left = await suppressed(sidecar, 'rate_limit');
+    assert.ok(left > 20);
+    await stopped(sidecar);
+    const said = sidecar.logs().filter(({ kind }) => kind === 'evidence_suppressed');
+    const counted = said.map(({ level, msg }) => [
+      level,
+      Number(/^(\d+) evidence records were not made/.exec(msg)?.[1]),
+    ]);
+    assert.ok(counted.every(([level]) => level === 'debug'));
+    assert.ok(counted.reduce((sum, [, count]) => sum + Number(count), 0) >= left, JSON.stringify(said));
+  });
+
   test('without a setting nothing is written, and the interface has it all the same', async (t) => {
     const { sidecar, url } = await sidecarOn(t, broken('a', Date.now()));
     assert.equal((await evidence(url)).kept, 1);
