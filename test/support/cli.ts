@@ -198,7 +198,11 @@ export async function startSidecar(
     return running.ended;
   });
   const logs = () => linesOf(running.stderr()).map((line) => JSON.parse(line) as LogLine);
-  const listening = () => /"metrics on (http:[^"]+)\/metrics"/.exec(running.stderr())?.[1];
+  // The loopback listener comes second: with it, both are there.
+  const listening = () =>
+    /"(?:for this pod alone|[^"]*going on without it)/.test(running.stderr())
+      ? /"metrics on (http:[^"]+)\/metrics"/.exec(running.stderr())?.[1]
+      : undefined;
   await until(() => listening() !== undefined || running.child.exitCode !== null, {
     timeoutMs: TIMEOUT_MS,
     what: () => `the sidecar listens: ${running.stderr()}`,
