@@ -13,8 +13,11 @@ async function main() {
   if (!isMainThread) return speak('file-worker');
   if (process.argv[2] === 'child') return speak('child');
   await speak('main');
-  for (const worker of [new Worker(__filename), new Worker(request('eval-worker'), { eval: true })])
-    await new Promise((done, failed) => worker.once('exit', done).once('error', failed));
+  // Listened to at once: one may end while the other is waited for.
+  const ends = [new Worker(__filename), new Worker(request('eval-worker'), { eval: true })].map(
+    (worker) => new Promise((done, failed) => worker.once('exit', done).once('error', failed)),
+  );
+  await Promise.all(ends);
   await new Promise((done) => fork(__filename, ['child']).once('exit', done));
   execFileSync(process.execPath, ['-e', '']);
 }
