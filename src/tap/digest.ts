@@ -2,9 +2,8 @@
  * Keyed digests: texts are equal or not, under one key, and nothing else can be read from them. Where the key comes from is
  * key.ts's matter.
  */
-import { createHmac } from 'node:crypto';
+import { createKeyedHash } from './hmac.ts';
 
-const hmac = createHmac;
 /** 64 bits: with a million texts under one key, two of them meet by chance once in 37 million such sets. */
 const DIGEST_BYTES = 8;
 const KEY_ID_TEXT = 'tailfin key id';
@@ -17,8 +16,8 @@ export interface Digester {
 }
 
 export function createDigester(key: Uint8Array): Digester {
-  const digest = (text: string): string =>
-    hmac('sha256', key).update(text).digest().subarray(0, DIGEST_BYTES).toString('base64url');
+  const hash = createKeyedHash(key);
+  const digest = (text: string): string => hash(text).toString('base64url', 0, DIGEST_BYTES);
   return { keyId: digest(KEY_ID_TEXT), digest };
 }
 

@@ -25,6 +25,23 @@ test('a digest is the first 64 bits of the HMAC-SHA256, as text; the key has a n
   assert.notEqual(other.digest('x'), digest('x'));
 });
 
+holds(
+  'digests are those of node:crypto, for keys and texts of any length and any characters',
+  3000,
+  [
+    fc.uint8Array({ minLength: 16, maxLength: 100 }),
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.nat(1100).map((length) => 'é'.repeat(length)),
+      fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units)),
+    ),
+  ],
+  (bytes, text) => {
+    const whole = createHmac('sha256', bytes).update(text).digest();
+    assert.equal(createDigester(bytes).digest(text), whole.toString('base64url', 0, 8));
+  },
+);
+
 /** loadKey without what an earlier call shared. */
 function load(file?: string) {
   setEnvironmentData('tailfin.tap.key', undefined as never);

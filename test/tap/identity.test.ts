@@ -163,9 +163,13 @@ test('the wrapped function looks like the one it wraps, and wraps once', async (
   await assert.rejects(Reflect.apply(fetch, undefined, []), TypeError);
 });
 
-test('dropped responses do not hold their connections, and their exchanges end', async (t) => {
+function collector(): () => void {
   setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
+  return runInNewContext('gc') as () => void;
+}
+
+test('dropped responses do not hold their connections, and their exchanges end', async (t) => {
+  const gc = collector();
   const server = await startFixture(t);
   const tap = rig();
   const init = { method: 'POST', headers, body: body('hang') };
@@ -183,4 +187,38 @@ test('dropped responses do not hold their connections, and their exchanges end',
   );
   await until(() => tap.of('close').length === 50, { what: () => `${tap.of('close').length} closes` });
   assert.ok(tap.of('close').every(({ how, by }) => how === 'cancel' && by === 'client'));
+});
+
+test('a text that is waited for ends by itself, also when its response is collected meanwhile', async () => {
+  const gc = collector();
+  const [head, tail] = ['{"jsonrpc":"2.0","id":1,', '"result":{}}'].map((text) => new TextEncoder().encode(text));
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const source = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+      given.enqueue(head!);
+    },
+  });
+  const tap = rig({ fetch: async () => new Response(source, { headers: { 'content-type': 'application/json' } }) });
+  const [text, response] = await (async () => {
+    const answer = await tap.fetch('http://h/mcp', { method: 'POST', headers, body: body('json') });
+    return [answer.text(), new WeakRef(answer)] as const;
+  })();
+  await until(
+    async () => {
+      await turn();
+      gc();
+      return response.deref() === undefined;
+    },
+    { timeoutMs: 30_000, what: () => 'the response was not collected' },
+  );
+  // What hears of it is called in a turn of its own.
+  for (let n = 0; n < 10; n++) await turn();
+  controller?.enqueue(tail!);
+  controller?.close();
+  assert.equal(await text, '{"jsonrpc":"2.0","id":1,"result":{}}');
+  assert.deepEqual(
+    tap.of('close').map(({ how, terminal }) => [how, terminal]),
+    [['eof', true]],
+  );
 });

@@ -10,8 +10,8 @@ import type { CarriedPost } from './carriers.ts';
 import type { Client } from './clients.ts';
 import { describeHead, isEventStream, isJson } from './head.ts';
 import { observeBody } from './observe-body.ts';
+import { placeOf } from './place.ts';
 import type { RequestFacts } from './request-facts.ts';
-import { endpointOf } from './request-facts.ts';
 import type { FetchState } from './state.ts';
 import type { Transport } from './transport.ts';
 import type { BodyObserver } from './watched-stream.ts';
@@ -39,8 +39,9 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   const { idJson, method } = facts;
   const exchange = state.newId();
   const server = client?.server ?? (facts.open.endpoint as string);
-  const place = server + url.pathname;
-  const scope = client?.id ?? url.origin + url.pathname;
+  const { path, origin } = placeOf(url);
+  const place = server + path;
+  const scope = client?.id ?? origin + path;
   const isGet = facts.open.http_method === 'GET';
   /** The older transport: the stream that this POST names as the one that brings its answer. */
   const carrier = isGet || idJson === undefined ? undefined : carriers.of(url);
@@ -239,9 +240,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
 
   /** fetch followed a redirect to another place. */
-  function endpointAfter({ redirected, url: last }: Response): string | undefined {
-    if (!redirected || last === '') return undefined;
-    const endpoint = endpointOf(new URL(last));
+  function endpointAfter(response: Response): string | undefined {
+    const last = response.redirected ? response.url : '';
+    if (last === '') return undefined;
+    const endpoint = placeOf(new URL(last)).endpoint;
     return endpoint === facts.open.endpoint ? undefined : endpoint;
   }
 }

@@ -9,7 +9,7 @@ function lengthOf(header: string | null): number | undefined {
 
 export function describeHead({ headers, status, body }: Response): LineFields {
   const length = lengthOf(headers.get('content-length'));
-  const chunked = headers.get('transfer-encoding')?.toLowerCase().includes('chunked') === true;
+  const isChunked = (): boolean => headers.get('transfer-encoding')?.toLowerCase().includes('chunked') === true;
   const fields: LineFields = {
     status,
     content_type: mediaWord(headers.get('content-type')),
@@ -18,7 +18,7 @@ export function describeHead({ headers, status, body }: Response): LineFields {
   };
   if (length !== undefined) fields.content_length = length;
   if (length !== undefined) fields.framing = 'content_length';
-  else if (chunked) fields.framing = 'chunked';
+  else if (isChunked()) fields.framing = 'chunked';
   else if (body !== null) fields.framing = 'close_delimited';
   return fields;
 }

@@ -5,6 +5,7 @@
 import { createBounded } from '../bounded.ts';
 import { createListPages, type ListPages } from '../scan/list-pages.ts';
 import type { ToolAnnotations, ToolHints } from '../scan/results.ts';
+import { placeOf } from './place.ts';
 
 export interface Memory {
   knows(url: URL): boolean;
@@ -25,7 +26,7 @@ export function createMemory(digest: (text: string) => string, now: () => number
   const urls = createBounded<true>({ cap: MAX_URLS, ttlMs: DAY_MS, now });
   const lists = createBounded<ListPages>({ cap: MAX_LISTS, ttlMs: DAY_MS, now });
   const tools = createBounded<ToolAnnotations>({ cap: MAX_TOOLS, ttlMs: DAY_MS, now });
-  const keyOf = (url: URL): string => url.origin + url.pathname;
+  const keyOf = (url: URL): string => placeOf(url).origin + placeOf(url).path;
   return {
     knows: (url) => urls.size > 0 && urls.get(keyOf(url)) !== undefined,
     learn: (url) => urls.set(keyOf(url), true),

@@ -5,6 +5,7 @@
  * is taken when reading begins: taken earlier, a response that nobody reads would never be released.
  */
 import * as streams from 'node:stream';
+import { createHidden } from '../hidden.ts';
 import { quietly } from '../quietly.ts';
 import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.ts';
 
@@ -13,17 +14,19 @@ const { isDisturbed } = streams as unknown as { isDisturbed(stream: ReadableStre
 type Whole = 'text' | 'json' | 'arrayBuffer';
 type Rebuilt = 'blob' | 'formData' | 'bytes';
 
+const utf8 = new TextDecoder();
 const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
-  text: (bytes) => new TextDecoder().decode(bytes),
-  json: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
+  text: (bytes) => utf8.decode(bytes),
+  json: (bytes) => JSON.parse(utf8.decode(bytes)),
   arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
 };
 type Use = Whole | Rebuilt | 'clone';
 const REBUILT: readonly Rebuilt[] = ['blob', 'formData', 'bytes'];
 
 /** Bodies by their response. */
-const bodies = new WeakMap<object, WatchedBody>();
-const bodyOf = (response: object): WatchedBody => bodies.get(response) as WatchedBody;
+const bodies = createHidden<WatchedBody>();
+const bodyOf = (response: unknown): WatchedBody | undefined =>
+  typeof response === 'object' && response !== null ? bodies.get(response) : undefined;
 
 export function observeBody(response: Response, observer: BodyObserver): Response {
   const upstream = response.body as ReadableStream<Uint8Array> | null;
@@ -49,7 +52,8 @@ function prototypeOver(native: object): object {
     if (!(name in native)) continue;
     // A function that is called on another response does what it does there.
     const use = function (this: Response): unknown {
-      return bodies.has(this) ? bodyOf(this).use(name, this) : Reflect.apply(Reflect.get(native, name), this, []);
+      const body = bodyOf(this);
+      return body === undefined ? Reflect.apply(Reflect.get(native, name), this, []) : body.use(name, this);
     };
     own(use, 'name', name);
     own(over, name, use);
@@ -59,7 +63,8 @@ function prototypeOver(native: object): object {
       configurable: true,
       enumerable: true,
       get(this: Response) {
-        return bodies.has(this) ? bodyOf(this)[name](this) : Reflect.get(native, name, this);
+        const body = bodyOf(this);
+        return body === undefined ? Reflect.get(native, name, this) : body[name](this);
       },
     });
   prototypes.set(native, over);
@@ -119,6 +124,8 @@ class WatchedBody {
 
 async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): Promise<Uint8Array> {
   const reader = upstream.getReader();
+  // Who waits for the text need not hold the response.
+  whenDropped.unregister(observer);
   const chunks: Uint8Array[] = [];
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -128,11 +135,9 @@ async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObs
       chunks.push(value);
     }
   } catch (reason) {
-    whenDropped.unregister(observer);
     quietly(() => observer.error(reason));
     throw reason;
   }
-  whenDropped.unregister(observer);
   quietly(() => observer.end());
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }

@@ -12,6 +12,7 @@ import {
   readMessage,
   type SentMessage,
 } from './message.ts';
+import { urlOf } from './place.ts';
 
 export interface Call {
   readonly url: URL;
@@ -39,7 +40,7 @@ export function recognise(args: readonly unknown[], knows: (url: URL) => boolean
   if (isPost && sent === undefined && (request === undefined || given !== undefined)) return undefined;
 
   const header = headerReader(init?.headers ?? request?.headers);
-  const url = input instanceof URL ? input : new URL(request === undefined ? String(input) : request.url);
+  const url = input instanceof URL ? input : urlOf(request === undefined ? String(input) : request.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   const signal = init?.signal ?? request?.signal ?? undefined;
   const call: Call = { url, httpMethod, header, signal, ownSignal: init?.signal != null };

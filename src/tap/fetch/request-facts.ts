@@ -2,11 +2,11 @@
  * What one MCP request says about itself, as fields of an `open` line: an allow list of headers, the JSON-RPC envelope, the name of
  * the target. Arguments leave as a keyed digest; a resource URI, a session id or any other value does not leave at all.
  */
-import { hostPort } from '../../core/protocol/endpoint.ts';
 import { isStatelessRevision } from '../../core/protocol/revisions.ts';
 import { canonicalJson, type Digester } from '../digest.ts';
 import type { LineFields } from '../writer/lines.ts';
 import type { HeaderReader, Message, SentMessage } from './message.ts';
+import { placeOf } from './place.ts';
 import { methodWord, traceWord, versionWord } from './words.ts';
 
 export interface RequestFacts {
@@ -35,15 +35,11 @@ const MAX_ID_BYTES = 128;
 const MAX_TARGET = 256;
 const IDEMPOTENCY = /^(x-)?idempotency[-_]?key$/i;
 
-/** `host:port`, with the default port written out: path, query and user info of a URL may hold secrets. */
-export const endpointOf = (url: URL): string =>
-  hostPort(`${url.protocol}//${url.host}`) ?? (url.host === '' ? 'unknown' : url.host);
-
 export function describeRequest({ url, httpMethod, header, sent }: RequestInput, digester: Digester): RequestFacts {
   const lastEventId = header('last-event-id');
   const version = versionWord(header('mcp-protocol-version'));
   const open: LineFields = {
-    endpoint: endpointOf(url),
+    endpoint: placeOf(url).endpoint,
     http_method: /^[A-Z]{1,16}$/.test(httpMethod) ? httpMethod : 'OTHER',
     protocol_version: version,
     session: header('mcp-session-id') !== null,

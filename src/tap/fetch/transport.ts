@@ -6,6 +6,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
+import { createHidden } from '../hidden.ts';
 import type { LineFields } from '../writer/lines.ts';
 
 /** Filled while the request is under way. */
@@ -66,9 +67,9 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
   let byContext = false;
   /** Exchanges whose head has not arrived. */
   let waiting = 0;
-  const known = new WeakMap<object, Transport>();
+  const known = createHidden<Transport>();
   const sockets = new WeakMap<object, Connection>();
-  const carriers = new WeakMap<object, Connection>();
+  const carriers = createHidden<Connection>();
   let connections = 0;
   let listening = false;
   const nextId = (): string => `${prefix}-${++connections}`;

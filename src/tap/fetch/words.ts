@@ -47,7 +47,8 @@ const MEDIA: ReadonlySet<string> = new Set([
 
 /** The media type without parameters. A type nobody knows might be anything: it keeps only whether it is JSON. */
 export function mediaWord(header: string | null): string | null {
-  if (header === null) return null;
+  // As nearly every server writes it.
+  if (header === null || MEDIA.has(header)) return header;
   const essence = (header.split(';', 1)[0] as string).trim().toLowerCase();
   if (MEDIA.has(essence)) return essence;
   return essence.endsWith('+json') ? 'application/other+json' : 'other/other';

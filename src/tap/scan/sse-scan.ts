@@ -3,6 +3,7 @@
  * message scanner, and knows where the bytes stop. It decides nothing about outcomes and keeps no text but the last event id.
  */
 import type { MessageScan } from './message-scan.ts';
+import { Token } from './token.ts';
 
 export type Cut = 'none' | 'boundary' | 'mid';
 
@@ -26,9 +27,7 @@ const NEWLINE = Uint8Array.of(LF);
 const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 /** The longest field name of the format is 5 bytes; longer ones are ignored by every parser. */
 const MAX_NAME = 5;
-/** Event types and ids longer than this are not compared or digested. */
-const MAX_SHORT = 1024;
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const indexOf = Buffer.prototype.indexOf;
 
 type Mode = 'line' | 'name' | 'value' | 'data' | 'short' | 'skip';
 
@@ -43,8 +42,9 @@ export class SseScan {
   readonly #message: MessageScan;
   #mode: Mode = 'line';
   #name = '';
-  readonly #short = new Uint8Array(MAX_SHORT);
-  #shortLength = 0;
+  /** The value of an event type or an id; one that is too long for a token is not compared or digested. */
+  readonly #token = new Token();
+  #short: string | undefined = '';
   #afterCr = false;
   /** Bytes of the mark at the start that were seen; -1: the place for it is over. */
   #mark = 0;
@@ -91,9 +91,8 @@ export class SseScan {
 
   #lines(chunk: Uint8Array, from: number, to: number): void {
     // memchr is far faster than a loop, and Buffer alone has it.
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const next = (byte: number, at: number): number => {
-      const found = buffer.indexOf(byte, at);
+      const found: number = indexOf.call(chunk, byte, at);
       return found < 0 || found > to ? to : found;
     };
     let i = from;
@@ -120,7 +119,7 @@ export class SseScan {
       }
       if (i < end && this.#mode !== 'name') {
         if (this.#mode === 'data') this.#addData(chunk, i, end);
-        else if (this.#mode === 'short') this.#addShort(chunk, i, end);
+        else if (this.#mode === 'short') this.#addShort(chunk, i, end, end < to);
         i = end;
       }
       if (i < to) {
@@ -155,7 +154,7 @@ export class SseScan {
 
   #startValue(): void {
     this.#mode = 'value';
-    this.#shortLength = 0;
+    this.#short = '';
     if (this.#name !== 'data') return;
     if (this.#hasData) this.#addData(NEWLINE, 0, 1);
     else {
@@ -171,15 +170,14 @@ export class SseScan {
     if (this.#message.bytes > MAX_EVENT_BYTES) this.oversize = true;
   }
 
-  #addShort(chunk: Uint8Array, from: number, to: number): void {
-    const length = this.#shortLength + to - from;
-    if (length <= MAX_SHORT) this.#short.set(chunk.subarray(from, to), this.#shortLength);
-    this.#shortLength = length;
+  #addShort(chunk: Uint8Array, from: number, to: number, isWhole: boolean): void {
+    if (isWhole) this.#short = this.#token.take(chunk, from, to);
+    else this.#token.add(chunk, from, to);
   }
 
   /** Of the line that ends: text of a short value, undefined when it is too long. */
   #value(): string | undefined {
-    return this.#shortLength > MAX_SHORT ? undefined : utf8.decode(this.#short.subarray(0, this.#shortLength));
+    return this.#token.length > 0 ? this.#token.take(NEWLINE, 0, 0) : this.#short;
   }
 
   #endLine(): void {
