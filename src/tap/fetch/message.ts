@@ -35,12 +35,19 @@ export function headerReader(headers: RequestInit['headers'] | undefined): Heade
   if (headers === undefined || headers === null) return () => null;
   if (headers instanceof Headers) return (name) => headers.get(name);
   if (Symbol.iterator in headers) {
+    // What may be walked through only once is fetch's alone: reading it here would take the headers out of the request.
+    if (!isReadAgain(headers)) return () => null;
     const copy = new Headers(headers);
     return (name) => copy.get(name);
   }
   const own = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
   return (name) => own.get(name) ?? null;
 }
+
+const isReadAgain = (headers: object): boolean =>
+  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair))) ||
+  headers instanceof Map ||
+  headers instanceof URLSearchParams;
 
 /** The message in a body that is at hand: text or bytes. Of a batch, its first request. */
 export function readMessage(body: unknown): SentMessage | undefined {
