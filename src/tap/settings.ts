@@ -3,6 +3,7 @@
  * because nothing here may stop a host from starting.
  */
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 
 export interface TapSettings {
   readonly off: boolean;
@@ -28,7 +29,8 @@ export function readSettings(env: NodeJS.ProcessEnv): TapSettings {
   const quota = Number(text('TAILFIN_TAP_QUOTA') ?? DEFAULT_QUOTA);
   return {
     off: text('TAILFIN_TAP') === 'off',
-    dir: text('TAILFIN_TAP_DIR') ?? DEFAULT_DIR,
+    // Whole from the start: a host may change its folder.
+    dir: resolve(text('TAILFIN_TAP_DIR') ?? DEFAULT_DIR),
     host: (text('TAILFIN_TAP_HOST') ?? text('TAILFIN_HOST') ?? hostname()).slice(0, MAX_HOST),
     keyFile: text('TAILFIN_TAP_KEY_FILE'),
     quota: Number.isSafeInteger(quota) && quota >= MIN_QUOTA ? quota : DEFAULT_QUOTA,

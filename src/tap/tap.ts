@@ -9,7 +9,7 @@ import { readSettings } from './settings.ts';
 
 /** Tools that start hosts: what they start gets the same environment, and its own tap. */
 const TOOLS: ReadonlySet<string> = new Set([
-  ...['npm', 'npx', 'yarn', 'yarnpkg', 'pnpm', 'pnpx', 'corepack', 'bun', 'bunx', 'node-gyp', 'tsc', 'eslint'],
+  ...['npm', 'npx', 'yarn', 'yarnpkg', 'pnpm', 'pnpx', 'corepack'],
   ...['npm-cli', 'npx-cli', 'npm-prefix'],
 ]);
 

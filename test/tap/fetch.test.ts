@@ -498,3 +498,34 @@ test('a log that cannot be written does not disturb the host', async () => {
   const tap = rig({ lines, fetch: answer });
   assert.equal(await (await tap.fetch('http://h/mcp', call())).text(), ANSWER);
 });
+
+test('the name of a tool or prompt leaves, a name in any other method does not', async () => {
+  const tap = rig({ fetch: async () => Response.json({}) });
+  for (const method of ['tools/call', 'prompts/get', 'resources/read', 'acme/login'])
+    await tap.fetch('http://h/mcp', {
+      method: 'POST',
+      headers: { 'mcp-protocol-version': '2025-11-25' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { name: `CANARY-${method}` } }),
+    });
+  assert.deepEqual(
+    tap.of('open').map(({ target }) => target),
+    ['CANARY-tools/call', 'CANARY-prompts/get', undefined, undefined],
+  );
+});
+
+test('what is passed over for a reason is not taken for a fetch that is not seen', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const tap = rig();
+  const init = { method: 'POST', headers: { 'mcp-protocol-version': '2025-11-25' }, body: 'no message' };
+  await (await tap.fetch(url, init)).text();
+  assert.deepEqual([tap.unseen(), tap.lines().length], [0, 0]);
+  // The very same request by the fetch beneath.
+  await (await fetch(url, init)).text();
+  assert.equal(tap.unseen(), 1);
+});

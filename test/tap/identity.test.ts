@@ -222,3 +222,91 @@ test('a text that is waited for ends by itself, also when its response is collec
     [['eof', true]],
   );
 });
+
+const answering = (text = '{"jsonrpc":"2.0","id":1,"result":{}}') =>
+  new Response(text, { headers: { 'content-type': 'application/json' } });
+const post = { method: 'POST', headers, body: body('json') };
+
+test('headers that can be walked through only once reach fetch, of MCP and of anything else', async () => {
+  const sent: unknown[] = [];
+  const tap = rig({
+    async fetch(_input, init) {
+      sent.push([...new Headers(init?.headers)]);
+      return answering();
+    },
+  });
+  const once = function* () {
+    yield ['authorization', 'Bearer k'] as [string, string];
+    yield ['mcp-protocol-version', '2025-11-25'] as [string, string];
+  };
+  const given = [
+    () => once(),
+    () => new Headers([...once()]).entries(),
+    () => new Map(once()).entries(),
+    () => [...once()],
+  ];
+  for (const make of given)
+    for (const init of [{ method: 'GET' }, { method: 'DELETE' }, post])
+      await (await tap.fetch('http://h/mcp', { ...init, headers: make() as unknown as Headers })).text();
+  assert.equal(sent.length, 12);
+  for (const each of sent) assert.deepEqual(each, [...once()]);
+  // What was not read is not said to be absent.
+  const open = tap.of('open').map(({ session, protocol_version }) => [session, protocol_version]);
+  assert.ok(open.some((each) => each[0] === undefined && each[1] === undefined));
+  assert.ok(open.some((each) => each[0] === false && each[1] === '2025-11-25'));
+});
+
+test('one response for two calls: both may use it as if nobody watched', async () => {
+  const shared = answering();
+  const tap = rig({ fetch: async () => shared });
+  const [one, two] = await Promise.all([tap.fetch('http://h/mcp', post), tap.fetch('http://h/mcp', post)]);
+  assert.equal(one, two);
+  assert.equal(one.bodyUsed, false);
+  assert.deepEqual(await one.json(), { jsonrpc: '2.0', id: 1, result: {} });
+  assert.equal(two.bodyUsed, true);
+  await assert.rejects(two.text(), TypeError);
+});
+
+test('methods that the host put in place of those of Response are called', async (t) => {
+  // The types have read-only properties where classes have methods.
+  const native = Response.prototype as unknown as { text(): Promise<string>; json(): Promise<unknown> };
+  class Loud extends Response {}
+  Object.assign(Loud.prototype, {
+    async text(this: Response) {
+      return (await native.text.call(this)).toUpperCase();
+    },
+  });
+  const tap = rig({ fetch: async () => new Loud('{"a":1}', { headers: { 'content-type': 'application/json' } }) });
+  assert.equal(await (await tap.fetch('http://h/mcp', post)).text(), '{"A":1}');
+
+  const { json } = native;
+  t.after(() => {
+    native.json = json;
+  });
+  let calls = 0;
+  native.json = function (this: object) {
+    calls++;
+    return json.call(this as typeof native);
+  };
+  const plain = rig({ fetch: async () => answering() });
+  assert.deepEqual(await (await plain.fetch('http://h/mcp', post)).json(), { jsonrpc: '2.0', id: 1, result: {} });
+  assert.equal(calls, 1);
+  assert.equal(plain.of('close')[0]?.how, 'eof');
+});
+
+test('who copies a response by its names finds all of them', async () => {
+  const namesOf = (response: Response): string[] => {
+    const names = [];
+    for (const name in response) names.push(name);
+    return names.sort();
+  };
+  const tap = rig({ fetch: async () => answering() });
+  assert.deepEqual(namesOf(await tap.fetch('http://h/mcp', post)), namesOf(answering()));
+});
+
+test('what hangs on a fetch function hangs on the wrapped one', () => {
+  const mock = Object.assign(async () => answering(), { mock: { calls: [] }, preconnect() {} });
+  const { fetch } = rig({ fetch: mock });
+  assert.equal((fetch as unknown as typeof mock).mock, mock.mock);
+  assert.equal((fetch as unknown as typeof mock).preconnect, mock.preconnect);
+});

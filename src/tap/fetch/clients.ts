@@ -28,7 +28,7 @@ export interface Clients {
   marks(signal: AbortSignal): boolean;
   /** The client of an SDK object that has made an exchange. */
   ofInstance(instance: object): Client | undefined;
-  closed(client: Client, cause?: string): void;
+  closed(client: Client): void;
   /** The SDK object connects (again). */
   connecting(instance: object): void;
 }
@@ -42,10 +42,10 @@ export function createClients(lines: () => Lines, newId: () => string): Clients 
     lines().emit('client', { client: client.id, server, event: 'created' });
     return client;
   };
-  const closed: Clients['closed'] = (client, cause) => {
+  const closed: Clients['closed'] = (client) => {
     if (client.state === 'closed') return;
     client.state = 'closed';
-    lines().emit('client', { client: client.id, server: client.server, event: 'closed', ...(cause && { cause }) });
+    lines().emit('client', { client: client.id, server: client.server, event: 'closed' });
   };
   const watch = (signal: AbortSignal, client: Client): void => {
     bySignal.set(signal, client);

@@ -31,12 +31,15 @@ const OWN_METHODS: ReadonlySet<unknown> = new Set(
 );
 const OWN_NOTIFICATIONS: ReadonlySet<unknown> = new Set(['notifications/initialized', 'notifications/cancelled']);
 
+/** Of headers that nobody may look at. */
+export const UNREAD: HeaderReader = () => null;
+
 export function headerReader(headers: RequestInit['headers'] | undefined): HeaderReader {
   if (headers === undefined || headers === null) return () => null;
   if (headers instanceof Headers) return (name) => headers.get(name);
   if (Symbol.iterator in headers) {
     // What may be walked through only once is fetch's alone: reading it here would take the headers out of the request.
-    if (!isReadAgain(headers)) return () => null;
+    if (!isReadAgain(headers)) return UNREAD;
     const copy = new Headers(headers);
     return (name) => copy.get(name);
   }

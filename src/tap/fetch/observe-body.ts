@@ -20,6 +20,9 @@ const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
   json: (bytes) => JSON.parse(utf8.decode(bytes)),
   arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
 };
+/** As they are when the tap is loaded: one that the host put in their place, or a subclass, is called instead of being stood in for. */
+const { text, json, arrayBuffer } = Response.prototype;
+const ORIGINAL: Readonly<Record<Whole, unknown>> = { text, json, arrayBuffer };
 type Use = Whole | Rebuilt | 'clone';
 const REBUILT: readonly Rebuilt[] = ['blob', 'formData', 'bytes'];
 
@@ -58,7 +61,7 @@ function prototypeOver(native: object): object {
       return body === undefined ? Reflect.apply(Reflect.get(native, name), this, []) : body.use(name, this);
     };
     own(use, 'name', name);
-    own(over, name, use);
+    Object.defineProperty(over, name, { value: use, configurable: true, enumerable: true, writable: true });
   }
   for (const name of ['body', 'bodyUsed'] as const)
     Object.defineProperty(over, name, {
@@ -103,7 +106,8 @@ class WatchedBody {
       return this.#call(name, unusable());
     if (this.#stream === undefined) {
       if (this.#isSpent(response)) return Reflect.apply(Reflect.get(this.#native, name), response, []);
-      if (name in CONVERT) return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
+      if (name in CONVERT && Reflect.get(this.#native, name) === ORIGINAL[name as Whole])
+        return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
     }
     this.#rebuilt = likeness(built(this.#stream ?? this.#makeStream(response), response), response);
     return this.#call(name, this.#rebuilt);

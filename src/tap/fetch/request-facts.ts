@@ -4,8 +4,9 @@
  */
 import { isStatelessRevision } from '../../core/protocol/revisions.ts';
 import { canonicalJson, type Digester } from '../digest.ts';
+import { targetOf } from '../target.ts';
 import type { LineFields } from '../writer/lines.ts';
-import type { HeaderReader, Message, SentMessage } from './message.ts';
+import { type HeaderReader, type Message, type SentMessage, UNREAD } from './message.ts';
 import { placeOf } from './place.ts';
 import { methodWord, traceWord, versionWord } from './words.ts';
 
@@ -32,7 +33,6 @@ export interface RequestInput {
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const MAX_ID_BYTES = 128;
-const MAX_TARGET = 256;
 const IDEMPOTENCY = /^(x-)?idempotency[-_]?key$/i;
 
 export function describeRequest({ url, httpMethod, header, sent }: RequestInput, digester: Digester): RequestFacts {
@@ -41,10 +41,13 @@ export function describeRequest({ url, httpMethod, header, sent }: RequestInput,
   const open: LineFields = {
     endpoint: placeOf(url).endpoint,
     http_method: /^[A-Z]{1,16}$/.test(httpMethod) ? httpMethod : 'OTHER',
-    protocol_version: version,
-    session: header('mcp-session-id') !== null,
-    last_event_id: lastEventId !== null,
   };
+  // What was not read is unknown, which is not the same as absent.
+  if (header !== UNREAD) {
+    open.protocol_version = version;
+    open.session = header('mcp-session-id') !== null;
+    open.last_event_id = lastEventId !== null;
+  }
   if (lastEventId !== null) open.event_id_digest = digester.digest(lastEventId);
   const trace = traceWord(metaOf(sent?.message).traceparent) ?? traceWord(header('traceparent'));
   if (trace !== undefined) open.trace = trace;
@@ -74,7 +77,7 @@ function describeMessage(
   const stateless = isStatelessRevision(open.protocol_version, metaVersion);
   if (isRequest) {
     open.rpc_id = idText(id, digester);
-    describeParams(params, open, digester);
+    describeParams(method, params, open, digester);
     // On earlier revisions their absence says nothing.
     if (stateless || metaVersion !== null) {
       open.meta_protocol_version = metaVersion;
@@ -92,11 +95,12 @@ function describeMessage(
   };
 }
 
-function describeParams(params: Record<string, unknown>, open: LineFields, digester: Digester): void {
+function describeParams(method: string, params: Record<string, unknown>, open: LineFields, digester: Digester): void {
   const { _meta, inputResponses, requestState, ...args } = params;
   open.args_digest = digester.digest(canonicalJson(args));
   open.input_responses = inputResponses !== undefined;
-  if (typeof args.name === 'string' && args.name.length <= MAX_TARGET) open.target = args.name;
+  const target = targetOf(method, args);
+  if (target !== undefined) open.target = target;
 }
 
 const asRecord = (value: unknown): Record<string, unknown> =>

@@ -2,6 +2,7 @@
 
 import * as timers from 'node:timers';
 import type { Digester } from '../digest.ts';
+import { offExit, onExit } from '../exit-listener.ts';
 import { quietly } from '../quietly.ts';
 import type { Answer } from '../scan/answer.ts';
 import { createFollow, type Follow } from '../settle/follow.ts';
@@ -55,7 +56,7 @@ export function createFetchState({ lines, digester, now, newId }: StateOptions):
 function createLater(): FetchState['later'] {
   const waiting = new Set<() => void>();
   const flush = (): void => {
-    process.removeListener('exit', flush);
+    offExit(flush);
     for (const step of waiting) {
       waiting.delete(step);
       quietly(step);
@@ -66,6 +67,6 @@ function createLater(): FetchState['later'] {
     if (waiting.size > 1) return;
     setImmediate(flush).unref();
     // Before the writer's own handler, which writes what is left.
-    process.prependListener('exit', flush);
+    onExit(flush, { first: true });
   };
 }

@@ -20,6 +20,8 @@ export interface Transport {
 export interface TransportWatch {
   /** Calls the fetch of one exchange. */
   run<T>(transport: Transport, fetch: () => Promise<T>): Promise<T>;
+  /** Calls a fetch that is not recorded: what it sends was seen, and passed over for a reason. */
+  past<T>(fetch: () => T): T;
   /** To be called once after `run`, when the fetch has settled. */
   ended(transport: Transport, answered: boolean): void;
   /** There are several wrapped functions: one may call another one, and not at once. */
@@ -37,6 +39,8 @@ interface Connection {
   /** undefined: not yet. */
   lastUsed: number | undefined;
 }
+/** Stands for all calls that are not recorded. */
+const PAST: Transport = { active: false };
 /** It was opened before anybody listened. */
 const UNKNOWN = Number.NaN;
 
@@ -93,7 +97,7 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
       known.set(request, transport);
       transport.sent = 'none';
       // While an exchange waits for its head, this may be the next hop of its redirect.
-    } else if (waiting === 0 && speaksMcp(request)) onUnseen();
+    } else if (running !== PAST && waiting === 0 && speaksMcp(request)) onUnseen();
   });
 
   /** Not before the first exchange: a process that never speaks MCP has nothing to hear here. */
@@ -138,6 +142,15 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
         running = outer;
       }
     },
+    past(fetch) {
+      const outer = running;
+      running ??= PAST;
+      try {
+        return fetch();
+      } finally {
+        running = outer;
+      }
+    },
     ended(transport, answered) {
       waiting--;
       transport.active = false;
@@ -148,7 +161,7 @@ export function createTransportWatch({ now, prefix, onUnseen }: TransportOptions
       byContext = true;
     },
     get inside() {
-      return running !== undefined || (byContext && context.getStore()?.active === true);
+      return (running !== undefined && running !== PAST) || (byContext && context.getStore()?.active === true);
     },
   };
 }

@@ -142,7 +142,7 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
         // Another wrapper of this kind records it already.
         if (transport.inside) return plain();
         const found = quietly(() => recognise(args, knows));
-        if (found === undefined) return plain();
+        if (found === undefined) return transport.past(plain);
         let running: Promise<Response> | undefined;
         const once = (): Promise<Response> => {
           try {
@@ -181,5 +181,9 @@ function resembling(fetch: Fetch, upstream: Fetch): Fetch {
   own('length', upstream.length);
   own('toString', () => text);
   own(WRAPPED, true);
+  // What else somebody hung on it: a mock's calls, `preconnect`.
+  for (const key of Reflect.ownKeys(upstream))
+    if (!Object.hasOwn(fetch, key))
+      Object.defineProperty(fetch, key, Object.getOwnPropertyDescriptor(upstream, key) as PropertyDescriptor);
   return fetch;
 }

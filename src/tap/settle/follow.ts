@@ -4,7 +4,9 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, Clients } from '../fetch/clients.ts';
+import { methodWord } from '../fetch/words.ts';
 import { quietly } from '../quietly.ts';
+import { targetOf } from '../target.ts';
 import type { LineFields, Lines } from '../writer/lines.ts';
 import type { ClientClass } from './find-sdk.ts';
 import { type Outcome, outcomeOfError, outcomeOfResult, type SettleWord } from './outcome.ts';
@@ -39,7 +41,6 @@ export interface FollowOptions {
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 const MARK = Symbol.for('tailfin.tap.followed');
-const MAX_TARGET = 256;
 
 export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
   const callers = new AsyncLocalStorage<Caller>();
@@ -106,7 +107,7 @@ export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
     };
   const wrapCallTool = (original: Method): Method =>
     function callTool(this: object, ...args) {
-      const settling: Settling = { method: 'tools/call', target: nameIn(args[0]) };
+      const settling: Settling = { method: 'tools/call', target: targetOf('tools/call', args[0]) };
       const options = args.length > 2 ? args[2] : args[1];
       return followed(this, settling, options, () => Reflect.apply(original, this, args));
     };
@@ -153,10 +154,5 @@ export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
 
 function settlingOf(request: unknown): Settling | undefined {
   const { method, params } = (request ?? {}) as { method?: unknown; params?: unknown };
-  return typeof method === 'string' ? { method, target: nameIn(params) } : undefined;
-}
-
-function nameIn(params: unknown): string | undefined {
-  const name = (params as { name?: unknown } | null | undefined)?.name;
-  return typeof name === 'string' && name.length <= MAX_TARGET ? name : undefined;
+  return typeof method === 'string' ? { method: methodWord(method), target: targetOf(method, params) } : undefined;
 }

@@ -22,6 +22,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   EACCES: 'no_access',
   EPERM: 'no_access',
   EROFS: 'no_access',
+  ERR_ACCESS_DENIED: 'no_access',
   ENOENT: 'no_folder',
   ENOTDIR: 'no_folder',
   EMFILE: 'no_descriptor',

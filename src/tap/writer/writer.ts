@@ -7,6 +7,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import * as timers from 'node:timers';
 import type { EventType } from '../../core/model/fields.ts';
+import { offExit, onExit } from '../exit-listener.ts';
 import { sayOnce } from '../one-line.ts';
 import { codeOf, nextDelay, type Reason, reasonFor } from './failure.ts';
 import { nodeFiles, type WriterFiles } from './files.ts';
@@ -71,12 +72,6 @@ export const WRITER_DEFAULTS = {
   /** More than the sidecar waits before it calls a writer dead (docs/decisions/0012-segments.md). */
   silentMs: 15 * 60_000,
 } as const;
-
-/** Node warns of many listeners; ours must not be the one too many. */
-function allowListeners(more: number): void {
-  const most = process.getMaxListeners();
-  if (most > 0) process.setMaxListeners(most + more);
-}
 
 export function createWriter(options: WriterOptions): Writer {
   const given = <K extends keyof typeof WRITER_DEFAULTS>(key: K): number => options[key] ?? WRITER_DEFAULTS[key];
@@ -194,8 +189,7 @@ export function createWriter(options: WriterOptions): Writer {
     clearTimeout(timer);
     clearInterval(beats);
     if (!isWatching) return;
-    process.removeListener('exit', close);
-    allowListeners(-1);
+    offExit(close);
     try {
       tell();
       log.finish(take());
@@ -208,8 +202,7 @@ export function createWriter(options: WriterOptions): Writer {
   /** From the first event on: a process that has none is left as it is. */
   function watchExit(): void {
     isWatching = true;
-    allowListeners(1);
-    process.on('exit', close);
+    onExit(close);
   }
 
   function emit(type: EventType, fields: LineFields): void {
