@@ -1,5 +1,6 @@
 /** Configuration to the core's policy: the globs are compiled here, once, so that the core asks plain functions. */
 import type { Policy, ServerPolicy } from '../core/model/policy.ts';
+import { DEFAULT_THRESHOLDS } from '../core/model/thresholds.ts';
 import type { Config, ServerConfig } from './config-keys.ts';
 import { nameMatcher } from './name-glob.ts';
 
@@ -17,6 +18,7 @@ export function toPolicy(config: Config): Policy {
 
   return {
     cutMid: config.policyCutMid,
+    thresholds: DEFAULT_THRESHOLDS,
     servers: rules.map(({ policy }) => policy),
     server(name) {
       const exact = byName.get(name);

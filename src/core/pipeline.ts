@@ -5,7 +5,7 @@
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { kindOf, writerKey } from './model/exchange.ts';
+import { kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
@@ -64,10 +64,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
-  const detect = createDetect(health);
+  const detect = createDetect(health, policy);
   const track = createTrack(policy, health, home, () => correlate.held());
   const resume = createResume(policy, health);
-  const correlate = createCorrelate(policy, health, home);
+  const correlate = createCorrelate(policy, health, home, (key) => resume.overdue(key, onClassified));
   const scanner = new LineScanner();
   const latestVersion = new Map<string, Version | null>();
   let now = Number.NEGATIVE_INFINITY;
@@ -83,7 +83,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   };
   const onFacts = (fact: Fact): void => {
     state(fact);
-    detect(fact, state);
+    detect.push(fact, state);
   };
   const onClassified = (input: Classified): void => {
     if (input.is === 'judged')
@@ -118,6 +118,9 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         onFacts({ is: 'contract', server: input.server, version, contract: input.contract });
         return;
       }
+      case 'notified':
+        onFacts({ is: 'notified', server: input.exchange.server, ts: input.ts });
+        return;
       case 'parse':
       case 'settle':
       case 'client': {
@@ -130,6 +133,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         return;
     }
     correlate.tracked(input, onFacts);
+    if (input.is === 'client')
+      onFacts({ is: 'client', event: input.event, server: serverLabel(input.event.fields, policy), client: input.key });
   };
   const sequence = createSequence(
     {
@@ -170,6 +175,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     track.tick(now, onTracked);
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
+    detect.tick(now);
   };
   const accept = (event: WireEvent): void => {
     const { origin, type, fields, ts } = event;

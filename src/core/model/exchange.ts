@@ -65,6 +65,8 @@ export interface Exchange extends Due {
   timeoutTs: number | null;
   /** The client deleted its session between open and close. */
   sessionDeleted: boolean;
+  /** Resume GETs that were accepted and brought no answer. */
+  resumes: number;
   /** The GET stream that should carry the answer has ended. */
   carrierEnded: boolean;
   /** Lines about its payload that came before its close. */
@@ -150,6 +152,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     cancelled: false,
     timeoutTs: null,
     sessionDeleted: false,
+    resumes: 0,
     carrierEnded: false,
     waiting: null,
     deadline: Number.POSITIVE_INFINITY,
@@ -236,6 +239,12 @@ export function hasHead(exchange: Exchange): boolean {
 
 const isRefusal = (status: number | null | undefined): boolean =>
   typeof status === 'number' && ((status >= 300 && status < 400) || status === 401 || status === 403);
+
+/** Key of the transport instance that sent it. */
+export const clientOf = (exchange: Exchange): string => clientKey(exchange.host, exchange.client, exchange.server);
+/** On a revision without sessions and resumption (2026-07-28 and later). */
+export const isStateless = ({ fields }: Exchange): boolean =>
+  isStatelessRevision(fields.protocol_version, fields.meta_protocol_version);
 
 /** Stream kind (design section 4). */
 export function kindOf(exchange: Exchange): StreamKind {

@@ -6,7 +6,7 @@ import type { RuleName } from '../detectors/rules.ts';
 import type { Version } from '../protocol/revisions.ts';
 import type { Origin, Place, WireEvent } from './event.ts';
 import type { Contract, Exchange } from './exchange.ts';
-import type { OperationFact, ParseOf } from './operation.ts';
+import type { Attempt, OperationFact, ParseOf } from './operation.ts';
 import type { StreamKind, Verdict } from './verdict.ts';
 
 export interface VerdictFact {
@@ -26,6 +26,8 @@ export interface ParseFact {
   readonly bytes: number;
   /** expected_bytes or Content-Length where known, else the bytes given. */
   readonly size: number;
+  /** The host repaired the payload before it used it. */
+  readonly repaired: boolean;
   readonly exchange: string | null;
   readonly ts: number;
   readonly origin: Origin;
@@ -91,6 +93,26 @@ export interface SeenFact {
 export interface SettleFact {
   readonly is: 'settle';
   readonly event: WireEvent;
+  readonly server: string;
+  /** Key of its transport instance (model/exchange.ts, clientKey). */
+  readonly client: string;
+  /** The attempt it belongs to, while that takes lines. */
+  readonly attempt: Attempt | null;
+}
+
+/** A `client` line. */
+export interface ClientFact {
+  readonly is: 'client';
+  readonly event: WireEvent;
+  readonly server: string;
+  readonly client: string;
+}
+
+/** A JSON-RPC notification came on a stream that is still open. */
+export interface NotifiedFact {
+  readonly is: 'notified';
+  readonly server: string;
+  readonly ts: number;
 }
 
 export type Fact =
@@ -103,4 +125,6 @@ export type Fact =
   | ContractFact
   | SeenFact
   | SettleFact
+  | ClientFact
+  | NotifiedFact
   | FindingFact;

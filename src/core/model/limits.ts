@@ -56,6 +56,10 @@ export const LIMITS = {
   contracts: 1_000,
   writers: 10_000,
   seqHoles: 4_096,
+  /** What a detector remembers of servers, endpoints, streams or calls: one entry each. */
+  patterns: 2_000,
+  /** Successful writes that a second, equal one is compared with: 120 s of 80 per second. */
+  successfulWrites: 10_000,
   /** Trend windows, one per server and payload kind. */
   trendServers: 200,
 
@@ -81,4 +85,23 @@ export type StoreName =
   | 'writers'
   | 'seq_holes'
   | 'trend_windows'
-  | 'size_step_windows';
+  | 'size_step_windows'
+  | 'reporting_clients'
+  | 'broken_clients'
+  | 'client_breaks'
+  | 'endpoint_bursts'
+  | 'open_close_loops'
+  | 'reconnect_loops'
+  | 'periodic_cuts'
+  | 'working_tools'
+  | 'stalled_calls'
+  | 'client_calls'
+  | 'successful_writes'
+  | 'told_callers'
+  | 'lost_clients'
+  | 'list_answers'
+  | 'listed_servers'
+  | 'discover_probes'
+  | 'dead_sessions'
+  | 'error_answers'
+  | 'amplification_windows';

@@ -89,7 +89,7 @@ export interface Attempt {
   /** Stage of a stream that waits, or waited, for a resume. */
   suspended: FailureStage | null | false;
   /** The exchange while it waits. */
-  wait: { readonly waitsUntil: number } | null;
+  wait: { readonly key: string; readonly waitsUntil: number } | null;
   status: number | null;
   terminal: boolean;
   terminalKind: 'result' | 'error' | null;

@@ -1,0 +1,110 @@
+/** The same write succeeded twice, with no failure that an error rate could show. */
+
+import type { Exchange } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange.ts';
+import { LIMITS } from '../model/limits.ts';
+import { CALL } from '../protocol/methods.ts';
+import { callKey } from './call-key.ts';
+import { aboutExchange, detector } from './detector.ts';
+
+interface Success {
+  readonly ts: number;
+  readonly exchange: string;
+  readonly client: string;
+  readonly named: boolean;
+  readonly rpcId: string | null;
+  readonly openTs: number;
+  readonly openKnown: boolean;
+}
+interface Noted {
+  readonly ts: number;
+}
+
+export const duplicateExecutionAmongSuccesses = detector({
+  rule: 'duplicate_execution_among_successes',
+  on: ['verdict', 'settle', 'client'],
+  fires:
+    'two equal tools/call with different ids both brought a result; they overlapped, or the second opened within 120 s after the caller of the first was told timeout or cancelled, or its client was replaced',
+  means:
+    'A layer above the client ran the call again while, or although, the first one worked. A write was done twice.',
+  needs: '`args_digest`, `rpc_id`',
+  source: 'deltawi/deltallm PR 279, first-tree-ai/opentag PR 652',
+  action:
+    'Check the destination for doubles. Give such writes an idempotency key, and remove one of the retrying layers.',
+  create({ memory, limits }) {
+    const successes = memory<Success>('successful_writes', LIMITS.successfulWrites);
+    /** The caller of an exchange was told timeout or cancelled; a client was replaced. */
+    const told = memory<Noted>('told_callers', LIMITS.cancels);
+    const replaced = memory<Noted>('lost_clients', LIMITS.clients);
+
+    /** What made the second one look like a repetition: overlap, or a cause that lies between the two. */
+    const causeOf = (first: Success, second: Success): string | null => {
+      if (first.openKnown && second.openKnown && second.openTs < first.ts) return 'overlap';
+      const after = (note: Noted | undefined): boolean =>
+        note !== undefined &&
+        note.ts >= first.openTs &&
+        second.openTs >= note.ts &&
+        second.openTs - note.ts <= limits.duplicate_ms;
+      if (after(told.get(first.exchange))) return 'caller_gave_up';
+      return after(replaced.get(first.client)) ? 'client_replaced' : null;
+    };
+
+    const onSuccess = (exchange: Exchange): Parameters<typeof aboutExchange> | null => {
+      const key = callKey(exchange);
+      if (key === null) return null;
+      const client = clientOf(exchange);
+      const call: Success = {
+        ts: exchange.closeTs,
+        exchange: exchange.id,
+        client,
+        named: exchange.client !== null,
+        rpcId: exchange.fields.rpc_id ?? null,
+        openTs: exchange.openTs,
+        openKnown: exchange.openKnown,
+      };
+      const other = successes.get(key);
+      successes.set(key, call);
+      if (other === undefined) return null;
+      const [first, second] = other.openTs <= call.openTs ? [other, call] : [call, other];
+      // The same id on the same client is the same request: a hop, or a line of another writer.
+      if (first.client === second.client && (first.rpcId === null || first.rpcId === second.rpcId)) return null;
+      const cause = causeOf(first, second);
+      // Of two clients only a replaced one says that the second call repeats the first.
+      if (
+        cause === null ||
+        (first.client !== second.client && first.named && second.named && cause !== 'client_replaced')
+      )
+        return null;
+      return [
+        'duplicate_execution_among_successes',
+        exchange,
+        { other: other.exchange, cause, apart_ms: second.openTs - first.openTs },
+      ];
+    };
+
+    return (fact, emit) => {
+      if (fact.is === 'settle') {
+        const { result, exchange } = fact.event.fields;
+        if ((result === 'timeout' || result === 'cancelled') && typeof exchange === 'string' && !told.has(exchange))
+          told.set(exchange, { ts: fact.event.ts });
+        return;
+      }
+      if (fact.is === 'client') {
+        const { event } = fact.event.fields;
+        if (event === 'closed' || event === 'reconnected' || event === 'reinitialized')
+          replaced.set(fact.client, { ts: fact.event.ts });
+        return;
+      }
+      const { exchange, kind } = fact;
+      const { fields } = exchange;
+      if (kind !== 'response' || fields.method !== CALL || !exchange.terminal || fields.terminal_kind === 'error')
+        return;
+      if (typeof fields.error_code === 'number' || fields.result_type === 'input_required') return;
+      if (fields.idempotency_key === true || fields.annotations?.read_only === true) return;
+      if (typeof fields.target === 'string' && exchange.policy?.isReadOnlyTool(fields.target)) return;
+      if (exchange.timeoutTs !== null && !told.has(exchange.id)) told.set(exchange.id, { ts: exchange.timeoutTs });
+      const finding = onSuccess(exchange);
+      if (finding !== null) emit(aboutExchange(...finding));
+    };
+  },
+});

@@ -1,0 +1,59 @@
+/** One client used the same JSON-RPC id for two requests at a time: it cannot tell the answers apart. */
+import { clientOf, isRequest } from '../model/exchange.ts';
+import { LIMITS } from '../model/limits.ts';
+import { aboutExchange, detector } from './detector.ts';
+
+interface Call {
+  readonly id: string;
+  readonly exchange: string;
+  readonly openTs: number;
+  readonly closeTs: number;
+}
+interface Recent {
+  ts: number;
+  /** Latest close. */
+  until: number;
+  calls: Call[];
+}
+/** Calls of one client that overlapped in one go; of more, the oldest are forgotten. */
+const KEPT = 64;
+
+export const duplicateInFlightId = detector({
+  rule: 'duplicate_in_flight_id',
+  on: ['verdict'],
+  fires: 'two requests of one client with the same JSON-RPC id were in flight at the same time',
+  means: 'An answer can reach the wrong caller, or nobody.',
+  needs: '`client`, `rpc_id`, open times',
+  source: 'JSON-RPC 2.0; MCP basic: request ids must be unique within a session',
+  action: 'Give each client its own id counter; look for two processes that share one client identity.',
+  create({ memory }) {
+    const clients = memory<Recent>('client_calls', LIMITS.clients);
+    return (fact, emit) => {
+      const { exchange } = fact;
+      const id = exchange.fields.rpc_id;
+      if (typeof id !== 'string' || exchange.client === null || !exchange.openKnown || !isRequest(exchange)) return;
+      const { openTs, closeTs } = exchange;
+      const key = clientOf(exchange);
+      const recent = clients.get(key);
+      const call = { id, exchange: exchange.id, openTs, closeTs };
+      if (recent === undefined) {
+        clients.set(key, { ts: closeTs, until: closeTs, calls: [call] });
+        return;
+      }
+      // One call after another, as most clients do, has nothing to compare.
+      if (openTs >= recent.until) recent.calls = [];
+      const other = recent.calls.find((each) => each.id === id && each.openTs < closeTs && openTs < each.closeTs);
+      recent.ts = Math.max(recent.ts, closeTs);
+      recent.until = Math.max(recent.until, closeTs);
+      if (recent.calls.length >= KEPT) recent.calls.shift();
+      recent.calls.push(call);
+      if (other !== undefined)
+        emit(
+          aboutExchange('duplicate_in_flight_id', exchange, {
+            other: other.exchange,
+            overlap_ms: Math.min(closeTs, other.closeTs) - Math.max(openTs, other.openTs),
+          }),
+        );
+    };
+  },
+});
