@@ -1,32 +1,19 @@
 /** promtool, the linter of Prometheus itself, has nothing to say about any exposition of ours. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
 import { loadConfig, toPolicy } from '../src/app/config.ts';
 import { replay } from '../src/app/replay.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
 import { SCENARIOS, startSidecar, stdoutOf } from './support/cli.ts';
+import { promtool, promtoolTest } from './support/promtool.ts';
 import { until } from './support/until.ts';
-
-const missing = spawnSync('promtool', ['--version']).error !== undefined;
-
-/** A test that the reporter marks as skipped where promtool is not installed. */
-const promtoolTest = (name: string, body: (t: TestContext) => Promise<void>): void => {
-  test(name, async (t) => (missing ? t.skip('skipped: needs promtool') : body(t)));
-};
 
 /** Complaints about style end with exit code 3, broken text with 1; both are on stderr. */
 function complaints(exposition: string): string {
-  const { status, stdout, stderr, error } = spawnSync('promtool', ['check', 'metrics'], {
-    input: exposition,
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  assert.equal(error, undefined);
-  return status === 0 ? stdout + stderr : `exit ${status}\n${stdout}${stderr}`;
+  const { status, text } = promtool(['check', 'metrics'], exposition);
+  return status === 0 ? text : `exit ${status}\n${text}`;
 }
 
 promtoolTest('it does complain, about what it should', async () => {

@@ -1,11 +1,12 @@
 /** What the scrape listener serves: /metrics, /healthz, /readyz. It shows counts and states only, so it may listen on all interfaces. */
 import express from 'express';
+import { chooseFormat, type Format } from '../exporters/negotiate.ts';
+import { CONTENT_TYPES } from '../exporters/prometheus.ts';
 import type { SourceStatus } from '../sources/source.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsAppOptions {
-  readonly contentType: string;
-  readonly metrics: () => Promise<string>;
+  readonly metrics: (format: Format) => Promise<string>;
   readonly statuses: () => readonly SourceStatus[];
 }
 
@@ -18,13 +19,15 @@ export function notReady(statuses: readonly SourceStatus[]): string[] {
   ]);
 }
 
-export function createMetricsApp({ contentType, metrics, statuses }: MetricsAppOptions): express.Express {
+export function createMetricsApp({ metrics, statuses }: MetricsAppOptions): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.get('/metrics', async (_request, response) => {
-    const body = await metrics();
-    response.set('Content-Type', contentType).send(body);
+  app.get('/metrics', async (request, response) => {
+    const format = chooseFormat(request.headers.accept);
+    const body = await metrics(format);
+    // A Buffer: for a string express would write the parameters of the type in an order of its own.
+    response.set('Content-Type', CONTENT_TYPES[format]).vary('Accept').send(Buffer.from(body));
   });
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok', version: VERSION });

@@ -75,7 +75,9 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   const pipeline = createPipeline({ policy: toPolicy(config), home: config.host || FILES });
   const { cells } = pipeline;
   cells.set('build_info', 1, [VERSION, process.version]);
+  // At 0 from the start: an alert on their increase must see the first one.
   cells.touch('source_faults', [FILES]);
+  cells.touch('events_missing', [FILES]);
   const exporter = createPrometheusExporter(cells, { process: true });
   const source = SOURCES.file.create({
     name: FILES,
@@ -90,12 +92,11 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     now,
   });
   const metricsApp = createMetricsApp({
-    contentType: exporter.contentType,
     statuses: () => [source.status()],
-    metrics() {
+    metrics(format) {
       pipeline.refresh();
       showSources(pipeline, [source]);
-      return exporter.render();
+      return exporter.render(format);
     },
   });
   const server = await startListener(config.metricsListen, metricsApp);

@@ -13,7 +13,7 @@ import { dice } from '../support/random.ts';
 const MINUTE = 60_000;
 
 const fact = (at: number, length: number | null, failed: boolean, more: Partial<TrendFact> = {}): TrendFact => ({
-  ...{ is: 'trend', server: 'srv', of: 'result', exchange: null, ts: T0 + at, origin: null, line: 0 },
+  ...{ is: 'trend', server: 'srv', of: 'result', exchange: null, trace: null, ts: T0 + at, origin: null, line: 0 },
   ...{ failed, length, received: length ?? 100, ...more },
 });
 

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { CATALOG, type MetricSpec } from '../../src/core/measures/catalog.ts';
 import { type Cells, createCells } from '../../src/core/measures/cells.ts';
 import { createPipeline } from '../../src/core/pipeline.ts';
-import { createPrometheusExporter } from '../../src/exporters/prometheus.ts';
+import { CONTENT_TYPES, createPrometheusExporter } from '../../src/exporters/prometheus.ts';
 import { readExposition } from '../support/cli.ts';
 
 const render = (cells: Cells): Promise<string> => createPrometheusExporter(cells, { process: false }).render();
@@ -323,9 +323,11 @@ describe('the process itself', () => {
     assert.deepEqual(names(await a!.render()), names(await b!.render()));
   });
 
-  test('the content type is the text format', () => {
-    const { contentType } = createPrometheusExporter(createCells(), { process: true });
-    assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
+  test('the content types name version and charset', () => {
+    assert.deepEqual(CONTENT_TYPES, {
+      text: 'text/plain; version=0.0.4; charset=utf-8',
+      openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    });
   });
 });
 

@@ -9,9 +9,9 @@ export interface Sample {
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/s;
 const LABEL = /^([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"(?:,|$)/;
-const NUMBER = /^(?:[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[-+]Inf|NaN)$/i;
+export const NUMBER = /^(?:[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[-+]Inf|NaN)$/i;
 
-function readLabels(text: string, line: string): Record<string, string> {
+export function readLabels(text: string, line: string): Record<string, string> {
   const labels: Record<string, string> = {};
   let rest = text;
   while (rest !== '') {

@@ -17,6 +17,7 @@ export const ambiguousClose = detector({
       rule: 'ambiguous_close',
       server: exchange.server,
       exchange: exchange.id,
+      trace: exchange.fields.trace ?? null,
       ts: exchange.closeTs,
       at: placeOf(exchange),
       evidence: {

@@ -40,6 +40,7 @@ export const closedClientCall = detector({
           server: fact.server,
           exchange: fields.exchange ?? null,
           ts,
+          trace: fields.trace ?? null,
           at: placeOf({ origin, line }),
           evidence: { broken_by: known.cause, after_ms: ts - known.ts },
         });

@@ -58,6 +58,7 @@ export const aboutExchange = (rule: RuleName, exchange: Exchange, evidence: Find
   server: exchange.server,
   exchange: exchange.id,
   ts: exchange.closeTs,
+  trace: exchange.fields.trace ?? null,
   at: placeOf(exchange),
   evidence,
 });
@@ -74,6 +75,7 @@ export const aboutAttempt = (
   server: attempt.server,
   exchange: attempt.exchange,
   ts,
+  trace: attempt.trace,
   at: placeOf(attempt),
   evidence,
 });

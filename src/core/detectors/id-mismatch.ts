@@ -23,6 +23,7 @@ export const idMismatch = detector({
       rule: 'id_mismatch',
       server: exchange.server,
       exchange: exchange.id,
+      trace: exchange.fields.trace ?? null,
       ts: exchange.closeTs,
       at: placeOf(exchange),
       evidence: { id_match, status: status ?? null, error_code: exchange.fields.error_code ?? null },

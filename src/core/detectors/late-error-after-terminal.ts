@@ -19,6 +19,7 @@ export const lateErrorAfterTerminal = detector({
       rule: 'late_error_after_terminal',
       server: exchange.server,
       exchange: exchange.id,
+      trace: exchange.fields.trace ?? null,
       ts: exchange.closeTs,
       at: placeOf(exchange),
       evidence: { error: error ?? null, bytes: exchange.fields.bytes ?? null },

@@ -19,6 +19,7 @@ export const maskedRetry = detector({
       rule: 'masked_retry',
       server: operation.server,
       exchange: last.exchange,
+      trace: last.trace,
       ts,
       at: placeOf(last),
       evidence: {

@@ -25,6 +25,7 @@ export const parseFailureSizeStep = detector({
         rule: 'parse_failure_size_step',
         server: fact.server,
         exchange: fact.exchange,
+        trace: fact.trace,
         ts: fact.ts,
         at: placeOf(fact),
         evidence: {

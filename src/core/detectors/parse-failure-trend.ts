@@ -24,6 +24,7 @@ export const parseFailureTrend = detector({
         rule: 'parse_failure_trend',
         server: fact.server,
         exchange: fact.exchange,
+        trace: fact.trace,
         ts: fact.ts,
         at: placeOf(fact),
         evidence: { of: fact.of, r: round(crossed.r), z: round(crossed.z), failed: crossed.failed, ok: crossed.ok },

@@ -25,6 +25,7 @@ export const reconnectLoop = detector({
         server,
         exchange: null,
         ts: event.ts,
+        trace: null,
         at: placeOf(event),
         evidence: { count: limits.loop_count },
       });

@@ -18,6 +18,7 @@ export const repairedArguments = detector({
       server,
       exchange,
       ts,
+      trace: fact.trace,
       at: placeOf(fact),
       evidence: { of, bytes },
     });

@@ -67,6 +67,7 @@ export const requestAmplification = detector({
         server: fact.server,
         exchange: fields.exchange ?? null,
         ts,
+        trace: null,
         at: null,
         evidence: { requests, settled, ratio: Math.round((10 * requests) / settled) / 10 },
       });

@@ -19,6 +19,7 @@ export const uncertainWrite = detector({
       rule: 'uncertain_write',
       server: operation.server,
       exchange: last.exchange,
+      trace: last.trace,
       ts,
       at: placeOf(last),
       evidence: { result, hint, attempts: operation.attempts.length, method: operation.method },

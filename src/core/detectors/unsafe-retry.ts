@@ -18,6 +18,7 @@ export const unsafeRetry = detector({
         rule: 'unsafe_retry',
         server: fact.operation.server,
         exchange: edge.to.exchange,
+        trace: edge.to.trace,
         ts: edge.to.openTs,
         at: placeOf(edge.to),
         evidence: { after: edge.after, endpoint: edge.endpoint, outcome: edge.outcome, earlier: edge.from.exchange },

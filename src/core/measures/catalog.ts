@@ -30,6 +30,11 @@ export interface MetricSpec {
   readonly labels: readonly (readonly [name: string, domain: Domain])[];
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
+  /**
+   * Which series show the trace of their newest sample (an OpenMetrics exemplar): those whose samples somebody will want to look
+   * into, so all but some values of a label. Absent: none.
+   */
+  readonly exemplars?: 'all' | { readonly label: string; readonly except: readonly string[] };
   /** The dashboard that shows it. */
   readonly board: 'hidden' | 'streams' | 'retries' | 'parsing' | 'protocol' | 'tailfin';
 }
@@ -54,6 +59,7 @@ export const CATALOG = {
     unit: 'exchanges',
     help: 'Response, listen and standalone streams that had a response head and ended, by verdict. A suspended stream is counted when it is resolved (up to 60 s later).',
     labels: [server, version, ['stream', STREAMS], outcome, ['regime', REGIMES], ['cause', CAUSES], ['cut', CUTS]],
+    exemplars: { label: 'outcome', except: ['clean'] },
     board: 'streams',
   },
   exchange_failures: {
@@ -62,6 +68,7 @@ export const CATALOG = {
     unit: 'exchanges',
     help: 'Abandoned exchanges by the stage they had reached, with or without a response head.',
     labels: [server, version, ['stage', STAGES], ['by', SIDES], ['request', REQUEST_STATES]],
+    exemplars: 'all',
     board: 'streams',
   },
   operations: {
@@ -70,6 +77,7 @@ export const CATALOG = {
     unit: 'operations',
     help: `JSON-RPC requests as the host meant them, whatever number of attempts they took. ${LATE}`,
     labels: [server, version, ['method', METHODS], ['result', RESULTS]],
+    exemplars: { label: 'result', except: ['first_try'] },
     board: 'hidden',
   },
   retries: {
@@ -85,6 +93,7 @@ export const CATALOG = {
       ['outcome', EDGE_OUTCOMES],
       ['safety', SAFETIES],
     ],
+    exemplars: 'all',
     board: 'retries',
   },
   next_actions: {
@@ -101,6 +110,7 @@ export const CATALOG = {
     unit: 'operations',
     help: `Operations that may have changed something without proof of their outcome. hint="declared": the tool only claims to be read-only or idempotent. ${LATE}`,
     labels: [server, version, ['hint', HINTS]],
+    exemplars: 'all',
     board: 'hidden',
   },
   parse_attempts: {
@@ -109,6 +119,7 @@ export const CATALOG = {
     unit: 'events',
     help: 'Payloads that the host parsed, by result and by size class of the full length where known, else of the bytes given.',
     labels: [server, of, ['result', ['ok', 'cut', 'malformed']], size],
+    exemplars: { label: 'result', except: ['ok'] },
     board: 'parsing',
   },
   parse_bytes: {
@@ -165,6 +176,7 @@ export const CATALOG = {
     unit: 'events',
     help: 'Findings by rule (docs/findings).',
     labels: [server, ['rule', RULES]],
+    exemplars: 'all',
     board: 'protocol',
   },
   undelivered: {
@@ -173,6 +185,7 @@ export const CATALOG = {
     unit: 'operations',
     help: 'Operations whose caller was never told, or was told the wrong thing.',
     labels: [server, ['signal', UNDELIVERED]],
+    exemplars: 'all',
     board: 'hidden',
   },
   collateral_failures: {
@@ -181,6 +194,7 @@ export const CATALOG = {
     unit: 'exchanges',
     help: 'Calls that failed because another call of the same client broke.',
     labels: [server, ['kind', ['sibling', 'closed_client']]],
+    exemplars: 'all',
     board: 'hidden',
   },
   endpoint_closes: {
@@ -239,6 +253,7 @@ export const CATALOG = {
     help: `Duration of operations from the first open to the end (OpenTelemetry MCP conventions). error_type is empty when fine. ${LATE}`,
     labels: [['mcp_method_name', METHODS], ['mcp_protocol_version', VERSIONS], ['error_type', ERROR_TYPES], server],
     buckets: DURATION_BUCKETS,
+    exemplars: 'all',
     board: 'hidden',
   },
   events: {

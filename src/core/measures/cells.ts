@@ -5,6 +5,7 @@
 import { LIMITS } from '../model/limits.ts';
 import { CATALOG, type LabelValues, type MetricKey, type MetricSpec } from './catalog.ts';
 import { OTHER, SERVER } from './domains.ts';
+import { type Exemplars, keepExemplar, placesFor } from './exemplars.ts';
 
 export interface Cell {
   readonly values: readonly string[];
@@ -12,6 +13,8 @@ export interface Cell {
   value: number;
   /** Histogram: observations per bucket (not cumulative, the last one is +Inf). */
   readonly buckets: number[] | null;
+  /** null: the catalog says that this series shows none. */
+  readonly exemplars: Exemplars | null;
 }
 
 type Node = Map<string, Node | Cell>;
@@ -24,12 +27,27 @@ export interface Family {
 }
 
 export interface Cells {
-  /** Adds to a counter. Negative and non-finite amounts are programming errors. */
-  add<K extends MetricKey>(key: K, amount: number, values: LabelValues<K>): void;
+  /**
+   * Adds to a counter. Negative and non-finite amounts are programming errors. `traceparent` and `ts` say where the sample came
+   * from; they are kept where the catalog says so.
+   */
+  add<K extends MetricKey>(
+    key: K,
+    amount: number,
+    values: LabelValues<K>,
+    traceparent?: string | null,
+    ts?: number,
+  ): void;
   /** Sets a gauge. */
   set<K extends MetricKey>(key: K, value: number, values: LabelValues<K>): void;
   /** One observation of a histogram. */
-  observe<K extends MetricKey>(key: K, value: number, values: LabelValues<K>): void;
+  observe<K extends MetricKey>(
+    key: K,
+    value: number,
+    values: LabelValues<K>,
+    traceparent?: string | null,
+    ts?: number,
+  ): void;
   /**
    * The cell itself, for the counters that every exchange moves: whoever keeps it saves the walk. null: past the series cap, where
    * every sample is counted as overflow; use `add` or `observe`.
@@ -43,13 +61,26 @@ export interface Cells {
   readonly series: number;
 }
 
+/** One sample in a counter cell. */
+export function addIn(cell: Cell, amount: number, traceparent: string | null, ts: number): void {
+  cell.value += amount;
+  if (traceparent !== null && cell.exemplars !== null) keepExemplar(cell.exemplars, 0, traceparent, amount, ts);
+}
+
 /** One observation in a histogram cell. */
-export function observeIn(cell: Cell, bounds: readonly number[], value: number): void {
+export function observeIn(
+  cell: Cell,
+  bounds: readonly number[],
+  value: number,
+  traceparent: string | null,
+  ts: number,
+): void {
   const buckets = cell.buckets as number[];
   let i = 0;
   while (i < bounds.length && value > (bounds[i] as number)) i++;
   buckets[i] = (buckets[i] as number) + 1;
   cell.value += value;
+  if (traceparent !== null && cell.exemplars !== null) keepExemplar(cell.exemplars, i, traceparent, value, ts);
 }
 
 export function createCells(cap: number = LIMITS.series): Cells {
@@ -70,6 +101,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
       values: [...values],
       value: 0,
       buckets: buckets === undefined ? null : new Array<number>(buckets.length + 1).fill(0),
+      exemplars: placesFor(family.spec, values),
     };
     let node = family.root;
     for (let i = 0; i < values.length - 1; i++) {
@@ -101,14 +133,15 @@ export function createCells(cap: number = LIMITS.series): Cells {
   };
 
   return {
-    add(key, amount, values) {
-      cellOf(key, values).value += amount;
+    add(key, amount, values, traceparent = null, ts = 0) {
+      addIn(cellOf(key, values), amount, traceparent, ts);
     },
     set(key, value, values) {
       cellOf(key, values).value = value;
     },
-    observe(key, value, values) {
-      observeIn(cellOf(key, values), (CATALOG[key as MetricKey] as MetricSpec).buckets ?? [], value);
+    observe(key, value, values, traceparent = null, ts = 0) {
+      const { buckets = [] } = CATALOG[key as MetricKey] as MetricSpec;
+      observeIn(cellOf(key, values), buckets, value, traceparent, ts);
     },
     cell(key, values) {
       return series < cap ? cellOf(key, values) : null;

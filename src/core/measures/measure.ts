@@ -66,21 +66,26 @@ export function createMeasure(cells: Cells): Measure {
     const meaning = statusMeaning(exchange);
     if (meaning !== null) cells.add('status_meaning', 1, [server, version, statusLabel(fields.status), meaning]);
     if (verdict === null || kind === 'none' || kind === 'resume') return;
-    if (verdict.head) meter.close(version, kind, verdict, fields.bytes ?? null);
+    const { trace = null } = fields;
+    const ts = exchange.closeTs;
+    if (verdict.head) meter.close(version, kind, verdict, fields.bytes ?? null, trace, ts);
     meter.endpoint(exchange.endpoint, verdict.outcome);
     if (verdict.outcome === 'abandoned' && verdict.stage !== null)
-      cells.add('exchange_failures', 1, [server, version, verdict.stage, verdict.by, verdict.request]);
+      cells.add('exchange_failures', 1, [server, version, verdict.stage, verdict.by, verdict.request], trace, ts);
   };
 
   const onOperation = (fact: OperationFact): void => {
-    const { version, nextAction } = fact;
+    const { version, nextAction, trace, ts } = fact;
     const meter = metersOf(fact.server);
     const server = meter.label;
     meter.operation(fact);
-    for (const edge of fact.edges)
-      cells.add('retries', 1, [server, version, edge.after, edge.endpoint, edge.outcome, edge.safety]);
+    for (const { from, to, after, endpoint, outcome, safety } of fact.edges) {
+      // The attempt that failed shows more than the one that followed.
+      const shown = from.trace === null ? to : from;
+      cells.add('retries', 1, [server, version, after, endpoint, outcome, safety], shown.trace, to.openTs);
+    }
     if (nextAction !== null) cells.add('next_actions', 1, [server, version, nextAction]);
-    if (nextAction === 'confirm_outcome') cells.add('uncertain_writes', 1, [server, version, fact.hint]);
+    if (nextAction === 'confirm_outcome') cells.add('uncertain_writes', 1, [server, version, fact.hint], trace, ts);
   };
 
   const onTrend = (fact: TrendFact): void => {
@@ -105,12 +110,12 @@ export function createMeasure(cells: Cells): Measure {
     for (const each of ['A', 'B', 'C'] as const) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);
   };
 
-  const onFinding = ({ rule, server: name }: FindingFact): void => {
+  const onFinding = ({ rule, server: name, trace, ts }: FindingFact): void => {
     const server = budget.server(name);
-    cells.add('findings', 1, [server, rule]);
-    if (rule === 'collateral_failure') cells.add('collateral_failures', 1, [server, 'sibling']);
-    else if (rule === 'closed_client_call') cells.add('collateral_failures', 1, [server, 'closed_client']);
-    else if (isUndelivered(rule)) cells.add('undelivered', 1, [server, rule]);
+    cells.add('findings', 1, [server, rule], trace, ts);
+    if (rule === 'collateral_failure') cells.add('collateral_failures', 1, [server, 'sibling'], trace, ts);
+    else if (rule === 'closed_client_call') cells.add('collateral_failures', 1, [server, 'closed_client'], trace, ts);
+    else if (isUndelivered(rule)) cells.add('undelivered', 1, [server, rule], trace, ts);
   };
 
   const measure = (fact: Fact): void => {
@@ -123,7 +128,8 @@ export function createMeasure(cells: Cells): Measure {
         break;
       case 'parse': {
         const server = budget.server(fact.server);
-        cells.add('parse_attempts', 1, [server, fact.of, fact.result, sizeClass(fact.size)]);
+        const values = [server, fact.of, fact.result, sizeClass(fact.size)] as const;
+        cells.add('parse_attempts', 1, values, fact.trace, fact.ts);
         cells.add('parse_bytes', fact.bytes, [server, fact.of, fact.result]);
         break;
       }

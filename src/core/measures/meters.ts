@@ -9,7 +9,7 @@ import { METHODS, type Method } from '../protocol/methods.ts';
 import type { Version } from '../protocol/revisions.ts';
 import type { LabelBudget } from './budget.ts';
 import { CATALOG, type LabelValues, type MetricKey } from './catalog.ts';
-import { type Cell, type Cells, observeIn } from './cells.ts';
+import { addIn, type Cell, type Cells, observeIn } from './cells.ts';
 
 type Kept = (Cell | undefined)[];
 
@@ -25,7 +25,15 @@ interface VersionMeters {
 export interface ServerMeters {
   /** The `server` label. */
   readonly label: string;
-  close(version: Version, kind: JudgedKind, verdict: Verdict, bytes: number | null): void;
+  /** `trace` and `ts`: where the sample came from, for an exemplar. */
+  close(
+    version: Version,
+    kind: JudgedKind,
+    verdict: Verdict,
+    bytes: number | null,
+    trace: string | null,
+    ts: number,
+  ): void;
   endpoint(endpoint: string | null, outcome: Outcome): void;
   operation(fact: OperationFact): void;
 }
@@ -58,10 +66,17 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
     kept[n] = cell;
     return cell;
   };
-  const count = <K extends MetricKey>(kept: Kept, n: number, key: K, values: LabelValues<K>): void => {
+  const count = <K extends MetricKey>(
+    kept: Kept,
+    n: number,
+    key: K,
+    values: LabelValues<K>,
+    trace: string | null = null,
+    ts = 0,
+  ): void => {
     const cell = keep(kept, n, key, values);
-    if (cell !== null) cell.value++;
-    else cells.add(key, 1, values);
+    if (cell !== null) addIn(cell, 1, trace, ts);
+    else cells.add(key, 1, values, trace, ts);
   };
   const observe = <K extends 'stream_bytes' | 'operation_duration'>(
     kept: Kept,
@@ -69,30 +84,32 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
     key: K,
     values: LabelValues<K>,
     value: number,
+    trace: string | null,
+    ts: number,
   ): void => {
     const cell = keep(kept, n, key, values);
-    if (cell !== null) observeIn(cell, CATALOG[key].buckets, value);
-    else cells.observe(key, value, values);
+    if (cell !== null) observeIn(cell, CATALOG[key].buckets, value, trace, ts);
+    else cells.observe(key, value, values, trace, ts);
   };
   const keptAt = (kept: Kept, n: number): Cell | undefined => (n < kept.length ? kept[n] : undefined);
 
   return {
     label,
-    close(version, kind, verdict, bytes) {
+    close(version, kind, verdict, bytes, trace, ts) {
       const { outcome } = verdict;
       const { closes } = metersOf(version);
       const number = verdict.id * STREAMS.length + numberOf(STREAMS, kind);
       const cell = keptAt(closes, number);
-      if (cell !== undefined) cell.value++;
+      if (cell !== undefined) addIn(cell, 1, trace, ts);
       else {
         const { regime, cause, cut } = verdict;
-        count(closes, number, 'stream_closes', [label, version, kind, outcome, regime, cause, cut]);
+        count(closes, number, 'stream_closes', [label, version, kind, outcome, regime, cause, cut], trace, ts);
       }
       if (bytes === null) return;
       const ended = numberOf(OUTCOMES, outcome);
       const size = keptAt(bytesBy, ended);
-      if (size !== undefined) observeIn(size, CATALOG.stream_bytes.buckets, bytes);
-      else observe(bytesBy, ended, 'stream_bytes', [label, outcome], bytes);
+      if (size !== undefined) observeIn(size, CATALOG.stream_bytes.buckets, bytes, trace, ts);
+      else observe(bytesBy, ended, 'stream_bytes', [label, outcome], bytes, trace, ts);
     },
     endpoint(endpoint, outcome) {
       let kept = endpoints.get(endpoint ?? '');
@@ -111,20 +128,20 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
       if (cell !== undefined) cell.value++;
       else count(kept, number, 'endpoint_closes', [label, endpoint ?? 'unknown', outcome]);
     },
-    operation({ version, method: name, result, errorType, durationMs }) {
+    operation({ version, method: name, result, errorType, durationMs, trace, ts }) {
       const { operations, durations } = metersOf(version);
       const method = METHOD_NUMBERS.get(name) ?? OTHER_METHOD;
       const number = method * RESULTS.length + numberOf(RESULTS, result);
       const cell = keptAt(operations, number);
-      if (cell !== undefined) cell.value++;
-      else count(operations, number, 'operations', [label, version, METHODS[method] as Method, result]);
+      if (cell !== undefined) addIn(cell, 1, trace, ts);
+      else count(operations, number, 'operations', [label, version, METHODS[method] as Method, result], trace, ts);
       if (durationMs === null) return;
       const timed = method * ERROR_TYPES.length + numberOf(ERROR_TYPES, errorType);
       const duration = keptAt(durations, timed);
-      if (duration !== undefined) observeIn(duration, CATALOG.operation_duration.buckets, durationMs / 1000);
+      if (duration !== undefined) observeIn(duration, CATALOG.operation_duration.buckets, durationMs / 1000, trace, ts);
       else {
         const values = [METHODS[method] as Method, version, errorType, label] as const;
-        observe(durations, timed, 'operation_duration', values, durationMs / 1000);
+        observe(durations, timed, 'operation_duration', values, durationMs / 1000, trace, ts);
       }
     },
   };

@@ -29,6 +29,8 @@ export interface ParseFact {
   /** The host repaired the payload before it used it. */
   readonly repaired: boolean;
   readonly exchange: string | null;
+  /** W3C traceparent as it was written, of the line or else of its exchange. */
+  readonly trace: string | null;
   readonly ts: number;
   readonly origin: Origin;
   readonly line: number;
@@ -44,6 +46,7 @@ export interface TrendFact {
   /** Bytes that arrived: a lower bound of the full length of a failure. */
   readonly received: number;
   readonly exchange: string | null;
+  readonly trace: string | null;
   readonly ts: number;
   readonly origin: Origin | null;
   readonly line: number;
@@ -76,6 +79,8 @@ export interface FindingFact {
   readonly server: string;
   /** The exchange that shows it best; null for a finding about many. */
   readonly exchange: string | null;
+  /** W3C traceparent of that exchange, as it was written. */
+  readonly trace: string | null;
   readonly ts: number;
   /** The line that shows it; null where none is known. */
   readonly at: Place | null;

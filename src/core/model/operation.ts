@@ -177,6 +177,8 @@ export interface OperationFact {
   /** First open to end in ms; null where no open time is known. */
   readonly durationMs: number | null;
   readonly errorType: ErrorType;
+  /** W3C traceparent of its last attempt that has one, as it was written. */
+  readonly trace: string | null;
 }
 
 /** `error_type` of the OTel duration histogram; empty when fine, `_OTHER` is the convention's own fallback. */

@@ -13,6 +13,7 @@ export interface CountedFailure {
   readonly server: string;
   readonly fullLength: number | null;
   readonly cutOrEmpty: boolean;
+  readonly trace: string | null;
   /** Full lengths that a later attempt told, by payload. */
   readonly learned: Attempt['okBytes'];
 }
@@ -30,10 +31,10 @@ export function createCountedFailures(health: StoreHealth): CountedFailures {
   let nextSweep = 0;
   return {
     remember(attempt, operation) {
-      const { closeTs: ts, server, fullLength, cutOrEmpty } = attempt;
+      const { closeTs: ts, server, fullLength, cutOrEmpty, trace } = attempt;
       if (Number.isNaN(ts)) return;
       const learned = operation === null ? null : learnedLengths(operation, attempt);
-      failures.set(attempt.key, { ts, server, fullLength, cutOrEmpty, learned });
+      failures.set(attempt.key, { ts, server, fullLength, cutOrEmpty, trace, learned });
     },
     find(key, ts) {
       const failure = failures.get(key);

@@ -76,7 +76,16 @@ export function summarise(operation: Operation, how: 'over' | 'expired' | 'evict
     ts,
     durationMs: first.openKnown && result !== 'unresolved' ? Math.max(0, ts - first.openTs) : null,
     errorType: outcome.errorTypeOf(operation, result),
+    trace: traceOf(operation),
   };
+}
+
+function traceOf({ attempts }: Operation): string | null {
+  for (let i = attempts.length - 1; i >= 0; i--) {
+    const { trace } = attempts[i] as Attempt;
+    if (trace !== null) return trace;
+  }
+  return null;
 }
 
 /** The close; the end of the stream that resumed it; or what its caller was told, for one that never closed. */
@@ -93,6 +102,7 @@ export const trendOf = (fact: ParseFact, failed: boolean, length: number | null)
   length,
   received: fact.bytes,
   exchange: fact.exchange,
+  trace: fact.trace,
   ts: fact.ts,
   origin: fact.origin,
   line: fact.line,
@@ -123,6 +133,7 @@ export function finishAttempt(operation: Operation, attempt: Attempt, emit: Emit
       length: learnedLength(operation, attempt, of),
       received,
       exchange: attempt.exchange,
+      trace: attempt.trace,
       ts,
       origin: attempt.origin,
       line: attempt.line,

@@ -19,6 +19,7 @@ export class FirstTry implements OperationFact {
   readonly ts: number;
   readonly durationMs: number | null;
   readonly errorType: ErrorType;
+  readonly trace: string | null;
   readonly #rows: Rows;
   readonly #row: number;
   #operation: Operation | null = null;
@@ -36,6 +37,7 @@ export class FirstTry implements OperationFact {
         : rows.isError(row)
           ? 'tool_error'
           : '';
+    this.trace = rows.trace(row);
     this.#rows = rows;
     this.#row = row;
   }

@@ -17,7 +17,7 @@ export function parseResult(event: WireEvent, cutOrEmpty: boolean): ParseFact['r
 export function parseFact(
   server: string,
   event: WireEvent,
-  attempt: Pick<Attempt, 'fullLength' | 'cutOrEmpty'> | undefined,
+  attempt: Pick<Attempt, 'fullLength' | 'cutOrEmpty' | 'trace'> | undefined,
 ): ParseFact {
   const { fields } = event;
   const bytes = fields.bytes ?? 0;
@@ -30,6 +30,7 @@ export function parseFact(
     size: fields.expected_bytes ?? attempt?.fullLength ?? bytes,
     repaired: fields.repaired === true,
     exchange: fields.exchange ?? null,
+    trace: fields.trace ?? attempt?.trace ?? null,
     ts: event.ts,
     origin: event.origin,
     line: event.line,

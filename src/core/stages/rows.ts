@@ -36,6 +36,9 @@ const isPlain = (attempt: Attempt): boolean =>
   !attempt.parsedOk &&
   attempt.judgedTs === attempt.closeTs;
 
+/** What few rows have: request key and trace. */
+type Own = readonly [string | null, string | null];
+
 const numberOf = (value: number | null): number => (value === null ? Number.NaN : value);
 const nullable = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
@@ -87,6 +90,10 @@ export class Rows {
   }
   method(row: number): string | null {
     return this.#names[row * NAMES + 3] as string | null;
+  }
+  trace(row: number): string | null {
+    const own = this.#names[row * NAMES + 10] as Own | null;
+    return own === null ? null : own[1];
   }
   /** The attempt where it is held as an object. */
   object(row: number): Attempt | null {
@@ -155,7 +162,7 @@ export class Rows {
     const flags = this.#flags(row);
     const host = names[s + 8] as string;
     const exchange = this.#readId(2 * row, (flags >> 12) & 127) as string;
-    const own = names[s + 10] as readonly [string | null, string | null] | null;
+    const own = names[s + 10] as Own | null;
     return Object.assign(this.emptyAttempt(), {
       exchange,
       key: this.keyOf(host, exchange),

@@ -1,0 +1,155 @@
+/**
+ * deploy/Dockerfile. No image can be built here (no registry, no daemon): its instructions are read and held to what they must be,
+ * and with TAILFIN_LONG=1 they are carried out in folders, up to a sidecar that runs from the second stage alone.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'node:test';
+import picomatch from 'picomatch';
+import { ROOT, start, tempFolder } from '../support/cli.ts';
+import { until } from '../support/until.ts';
+
+interface Instruction {
+  readonly word: string;
+  readonly rest: string;
+}
+interface Stage {
+  readonly base: string;
+  readonly name: string;
+  readonly instructions: Instruction[];
+}
+
+const lines = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ').split('\n');
+const instructions = lines
+  .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  .map((line) => {
+    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    return { word, rest };
+  });
+const variables = Object.fromEntries(
+  instructions.filter(({ word }) => word === 'ARG').map(({ rest }) => rest.split('=') as [string, string]),
+);
+const stages: Stage[] = [];
+for (const each of instructions) {
+  const last = stages.at(-1);
+  if (each.word === 'FROM') {
+    const [base = '', , name = ''] = each.rest.replace(/\$\{(\w+)\}/g, (_, key) => variables[key] ?? '').split(' ');
+    stages.push({ base, name, instructions: [] });
+  } else if (last !== undefined) last.instructions.push(each);
+}
+const [build, final] = stages as [Stage, Stage];
+const only = ({ instructions }: Stage, word: string): string => {
+  const found = instructions.filter((each) => each.word === word);
+  assert.equal(found.length, 1, word);
+  return found[0]?.rest ?? '';
+};
+
+/** Paths of the context after the .dockerignore. */
+const ignore = readFileSync(join(ROOT, 'deploy/Dockerfile.dockerignore'), 'utf8').trim().split('\n');
+const kept = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+const inContext = (path: string): boolean => kept.some((each) => picomatch.isMatch(path, each));
+
+interface Copy {
+  readonly from: string | undefined;
+  readonly sources: readonly string[];
+  readonly to: string;
+}
+function copyOf(rest: string): Copy {
+  const parts = rest.split(' ');
+  const from = /^--from=(\w+)$/.exec(parts[0] ?? '')?.[1];
+  const paths = from === undefined ? parts : parts.slice(1);
+  return { from, sources: paths.slice(0, -1), to: paths.at(-1) as string };
+}
+
+describe('the Dockerfile', () => {
+  test('two stages on one pinned Node that the package supports', () => {
+    assert.equal(stages.length, 2);
+    assert.equal(build.base, final.base);
+    const [, major = '', minor = ''] = /^node:(\d+)\.(\d+)\.\d+-bookworm-slim$/.exec(build.base) ?? [];
+    assert.ok(Number(major) > 20 || (Number(major) === 20 && Number(minor) >= 19), build.base);
+  });
+
+  test('it copies what is there and in its context, and nothing but that is in the context', () => {
+    const wanted = stages.flatMap(({ instructions }) =>
+      instructions.filter(({ word }) => word === 'COPY').map(({ rest }) => copyOf(rest)),
+    );
+    const fromContext = wanted.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
+    for (const path of fromContext) {
+      assert.ok(existsSync(join(ROOT, path)), path);
+      assert.ok(inContext(path), `${path} is ignored`);
+    }
+    assert.deepEqual([...kept].sort(), [...fromContext].sort());
+    assert.equal(ignore[0], '*');
+    for (const { from } of wanted) assert.ok(from === undefined || from === build.name);
+  });
+
+  test('it runs as a number that is not root, without a shell', () => {
+    assert.match(only(final, 'USER'), /^[1-9]\d+:[1-9]\d+$/);
+    assert.deepEqual(JSON.parse(only(final, 'ENTRYPOINT')), ['node', '/app/dist/main.js']);
+    assert.deepEqual(JSON.parse(only(final, 'CMD')), ['run']);
+    assert.ok(!final.instructions.some(({ word }) => word === 'RUN'), 'nothing runs in the last stage');
+    assert.equal(only(final, 'EXPOSE'), '19640');
+  });
+
+  const skip = process.env.TAILFIN_LONG === '1' ? false : 'takes a minute: TAILFIN_LONG=1';
+  test('its steps, carried out in folders: a sidecar runs from the last stage alone', { skip }, async (t) => {
+    const folder = tempFolder(t);
+    chmodSync(folder, 0o755);
+    const roots = new Map<string, string>();
+    for (const stage of stages) {
+      const root = join(folder, stage.name || 'final');
+      roots.set(stage.name, root);
+      let workdir = root;
+      for (const { word, rest } of stage.instructions) {
+        if (word === 'WORKDIR') {
+          workdir = join(root, rest);
+          mkdirSync(workdir, { recursive: true });
+        } else if (word === 'COPY') {
+          const { from, sources, to } = copyOf(rest);
+          for (const source of sources) {
+            const path = from === undefined ? join(ROOT, source) : join(roots.get(from) as string, source);
+            cpSync(path, to.endsWith('/') ? join(workdir, to, basename(source)) : join(workdir, to), {
+              recursive: true,
+            });
+          }
+        } else if (word === 'RUN') {
+          const ran = spawnSync('sh', ['-c', rest], { cwd: workdir, encoding: 'utf8', timeout: 300_000 });
+          assert.equal(ran.status, 0, `${rest}\n${ran.stdout}${ran.stderr}`);
+        }
+      }
+    }
+    const root = roots.get('') as string;
+    assert.deepEqual(readdirSync(join(root, 'app')).sort(), ['LICENSE', 'dist', 'package.json']);
+    const [, program = ''] = JSON.parse(only(final, 'ENTRYPOINT')) as string[];
+    const uid = process.getuid?.() === 0 ? Number(only(final, 'USER').split(':')[0]) : undefined;
+    const args = [
+      'run',
+      '--metrics-listen',
+      '127.0.0.1:0',
+      '--local-listen',
+      '127.0.0.1:0',
+      '--events',
+      join(folder, '*.ndjson'),
+    ];
+    const running = start(process.execPath, [join(root, program), ...args], {
+      cwd: join(root, 'app'),
+      ...(uid === undefined ? {} : { uid }),
+    });
+    t.after(() => {
+      running.child.kill('SIGKILL');
+      return running.ended;
+    });
+    const url = () => /metrics on (http:[^"]+)\/metrics/.exec(running.stderr())?.[1];
+    await until(() => url() !== undefined || running.child.exitCode !== null, {
+      timeoutMs: 60_000,
+      what: running.stderr,
+    });
+    const health = await fetch(`${url()}/healthz`);
+    assert.equal(health.status, 200);
+    assert.match(await (await fetch(`${url()}/metrics`)).text(), /^tailfin_build_info\{/m);
+    running.child.kill('SIGTERM');
+    assert.equal((await running.ended).code, 0, 'SIGTERM reaches it');
+  });
+});
