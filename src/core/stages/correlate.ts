@@ -66,7 +66,9 @@ export function createCorrelate(
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
   const join = (attempt: Attempt, exchange: Exchange): void => {
-    const found = joining.find(exchange);
+    let found = joining.find(exchange);
+    // What it found may be over by its clock, or still wait for a resume that is overdue.
+    while (found !== undefined && isOver(found.operation.attempts[0], exchange.lastTs)) found = joining.find(exchange);
     if (found === undefined) return;
     const { operation } = found;
     const last = operation.attempts.at(-1) as Attempt;
