@@ -5,7 +5,7 @@
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { kindOf, serverLabel, writerKey } from './model/exchange.ts';
+import { clientKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
@@ -88,6 +88,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const onClassified = (input: Classified): void => {
     if (input.is === 'judged')
       onFacts({ is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict });
+    else onFacts({ is: 'suspended', exchange: input.exchange });
     correlate.classified(input, onFacts);
   };
   /** Stated once for each pair while it is the latest of its server. */
@@ -119,7 +120,9 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         return;
       }
       case 'notified':
-        onFacts({ is: 'notified', server: input.exchange.server, ts: input.ts });
+        // The notifications of a response are about its request: they announce nothing.
+        if (kindOf(input.exchange) !== 'response')
+          onFacts({ is: 'notified', server: input.exchange.server, ts: input.ts });
         return;
       case 'parse':
       case 'settle':
@@ -188,6 +191,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       sequence.push(writerKey(fields, origin), fields.seq, ts, origin.source);
     if (type === 'segment' || type === 'end') return;
     countEvent(origin.source, type);
+    if (type === 'settle' && typeof fields.client === 'string')
+      onFacts({ is: 'reports', client: clientKey(fields.host ?? origin.host, fields.client, ''), ts });
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
   };

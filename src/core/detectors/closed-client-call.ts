@@ -5,7 +5,7 @@ import { detector, placeOf } from './detector.ts';
 
 export const closedClientCall = detector({
   rule: 'closed_client_call',
-  on: ['verdict', 'client', 'settle'],
+  on: ['verdict', 'suspended', 'client', 'settle'],
   fires: 'a call was settled `error` without any exchange, after its client had broken or was closed',
   means: 'One failure closed the whole client. The server is well; every later call on this client fails.',
   needs: '`settle` lines with `on_wire: false`',
@@ -17,10 +17,17 @@ export const closedClientCall = detector({
       if (fact.is === 'client') {
         const { event } = fact.event.fields;
         if (event === 'closed') broken.set(fact.client, { ts: fact.event.ts, cause: 'closed' });
-        else if (event === 'created' || event === 'reconnected') broken.delete(fact.client);
+        else if (event !== 'session_deleted') broken.delete(fact.client);
+      } else if (fact.is === 'suspended') {
+        // What broke while it could be resumed has broken its client by then.
+        const { exchange } = fact;
+        const { how, by } = exchange.fields;
+        const key = exchangeClient(exchange);
+        if (how === 'error' && by !== 'client' && exchange.client !== null && !broken.has(key))
+          broken.set(key, { ts: exchange.closeTs, cause: 'transport_error' });
       } else if (fact.is === 'verdict') {
         const { exchange, verdict } = fact;
-        if (verdict === null || exchange.client === null) return;
+        if (verdict === null || verdict.row === 6 || exchange.client === null) return;
         const key = exchangeClient(exchange);
         if (verdict.outcome !== 'clean' && verdict.by !== 'client') {
           if (!broken.has(key)) broken.set(key, { ts: exchange.closeTs, cause: verdict.cause });

@@ -13,8 +13,10 @@ export const discardedResponse = detector({
   create: () => (fact, emit) => {
     if (fact.result === 'first_try') return;
     for (const attempt of fact.operation.attempts) {
-      const { settled, settledTs, terminal, status } = attempt;
+      const { settled, settledTs, terminal, terminalTs, status } = attempt;
       if (!terminal || (settled !== 'error' && settled !== 'timeout')) continue;
+      // An answer that came after its caller had given up was late, not thrown away.
+      if (settledTs < (terminalTs ?? attempt.closeTs)) continue;
       if (status !== null && (status < 200 || status > 299)) continue;
       emit(aboutAttempt('discarded_response', attempt, settledTs, { settled, parse_failed: attempt.parseFailed }));
     }

@@ -10,12 +10,16 @@ import { aboutExchange, detector } from './detector.ts';
 interface Success {
   readonly ts: number;
   readonly exchange: string;
+  /** Within all hosts. */
+  readonly key: string;
   readonly client: string;
   readonly named: boolean;
   readonly rpcId: string | null;
   readonly openTs: number;
   readonly openKnown: boolean;
 }
+/** Replacements of one client that are remembered. */
+const KEPT_REPLACEMENTS = 4;
 interface Noted {
   readonly ts: number;
 }
@@ -35,18 +39,21 @@ export const duplicateExecutionAmongSuccesses = detector({
     const successes = memory<Success>('successful_writes', LIMITS.successfulWrites);
     /** The caller of an exchange was told timeout or cancelled; a client was replaced. */
     const told = memory<Noted>('told_callers', LIMITS.cancels);
-    const replaced = memory<Noted>('lost_clients', LIMITS.clients);
+    const replaced = memory<Noted & { readonly all: readonly number[] }>('lost_clients', LIMITS.clients);
 
     /** What made the second one look like a repetition: overlap, or a cause that lies between the two. */
     const causeOf = (first: Success, second: Success): string | null => {
-      if (first.openKnown && second.openKnown && second.openTs < first.ts) return 'overlap';
       const after = (note: Noted | undefined): boolean =>
         note !== undefined &&
         note.ts >= first.openTs &&
         second.openTs >= note.ts &&
         second.openTs - note.ts <= limits.duplicate_ms;
-      if (after(told.get(first.exchange))) return 'caller_gave_up';
-      return after(replaced.get(first.client)) ? 'client_replaced' : null;
+      if (first.client !== second.client && first.named && second.named)
+        // Of two clients only a replaced one says that the second call repeats the first.
+        return replaced.get(first.client)?.all.some((ts) => after({ ts })) ? 'client_replaced' : null;
+      if (first.openKnown && second.openKnown && second.openTs < first.ts) return 'overlap';
+      if (after(told.get(first.key))) return 'caller_gave_up';
+      return replaced.get(first.client)?.all.some((ts) => after({ ts })) ? 'client_replaced' : null;
     };
 
     const onSuccess = (exchange: Exchange): Parameters<typeof aboutExchange> | null => {
@@ -56,6 +63,7 @@ export const duplicateExecutionAmongSuccesses = detector({
       const call: Success = {
         ts: exchange.closeTs,
         exchange: exchange.id,
+        key: `${exchange.host}\n${exchange.id}`,
         client,
         named: exchange.client !== null,
         rpcId: exchange.fields.rpc_id ?? null,
@@ -66,15 +74,11 @@ export const duplicateExecutionAmongSuccesses = detector({
       successes.set(key, call);
       if (other === undefined) return null;
       const [first, second] = other.openTs <= call.openTs ? [other, call] : [call, other];
-      // The same id on the same client is the same request: a hop, or a line of another writer.
-      if (first.client === second.client && (first.rpcId === null || first.rpcId === second.rpcId)) return null;
+      // The same id on the same client is the same request: a hop, or a line of another writer. Ids of two clients do not compare.
+      const mayBeOne = first.rpcId === null || second.rpcId === null || first.rpcId === second.rpcId;
+      if (first.client === second.client && mayBeOne) return null;
       const cause = causeOf(first, second);
-      // Of two clients only a replaced one says that the second call repeats the first.
-      if (
-        cause === null ||
-        (first.client !== second.client && first.named && second.named && cause !== 'client_replaced')
-      )
-        return null;
+      if (cause === null) return null;
       return [
         'duplicate_execution_among_successes',
         exchange,
@@ -84,15 +88,20 @@ export const duplicateExecutionAmongSuccesses = detector({
 
     return (fact, emit) => {
       if (fact.is === 'settle') {
-        const { result, exchange } = fact.event.fields;
-        if ((result === 'timeout' || result === 'cancelled') && typeof exchange === 'string' && !told.has(exchange))
-          told.set(exchange, { ts: fact.event.ts });
+        const { fields, origin, ts } = fact.event;
+        const { result, exchange } = fields;
+        if ((result !== 'timeout' && result !== 'cancelled') || typeof exchange !== 'string') return;
+        const key = `${fields.host ?? origin.host}\n${exchange}`;
+        if (!told.has(key)) told.set(key, { ts });
         return;
       }
       if (fact.is === 'client') {
         const { event } = fact.event.fields;
         if (event === 'closed' || event === 'reconnected' || event === 'reinitialized')
-          replaced.set(fact.client, { ts: fact.event.ts });
+          replaced.set(fact.client, {
+            ts: fact.event.ts,
+            all: [...(replaced.get(fact.client)?.all ?? []), fact.event.ts].slice(-KEPT_REPLACEMENTS),
+          });
         return;
       }
       const { exchange, kind } = fact;
@@ -102,7 +111,10 @@ export const duplicateExecutionAmongSuccesses = detector({
       if (typeof fields.error_code === 'number' || fields.result_type === 'input_required') return;
       if (fields.idempotency_key === true || fields.annotations?.read_only === true) return;
       if (typeof fields.target === 'string' && exchange.policy?.isReadOnlyTool(fields.target)) return;
-      if (exchange.timeoutTs !== null && !told.has(exchange.id)) told.set(exchange.id, { ts: exchange.timeoutTs });
+      const key = `${exchange.host}\n${exchange.id}`;
+      // When it was cancelled is not known: at the latest when it ended.
+      if (exchange.timeoutTs !== null || exchange.cancelled)
+        if (!told.has(key)) told.set(key, { ts: exchange.timeoutTs ?? exchange.closeTs });
       const finding = onSuccess(exchange);
       if (finding !== null) emit(aboutExchange(...finding));
     };

@@ -15,8 +15,10 @@ interface Recent {
   until: number;
   calls: Call[];
 }
-/** Calls of one client that overlapped in one go; of more, the oldest are forgotten. */
-const KEPT = 64;
+/** Latest calls of one client that are compared. */
+const KEPT = 32;
+/** A client that goes on is set again so often, which keeps it from the oldest, that a full store gives up. */
+const RENEW_MS = 60_000;
 
 export const duplicateInFlightId = detector({
   rule: 'duplicate_in_flight_id',
@@ -27,12 +29,16 @@ export const duplicateInFlightId = detector({
   source: 'JSON-RPC 2.0; MCP basic: request ids must be unique within a session',
   action: 'Give each client its own id counter; look for two processes that share one client identity.',
   create({ memory }) {
-    const clients = memory<Recent>('client_calls', LIMITS.clients);
+    const clients = memory<Recent>('client_calls', LIMITS.patterns);
     return (fact, emit) => {
-      const { exchange } = fact;
+      // What was refused or sent elsewhere was answered by its status, whenever its stream ended.
+      const { exchange, kind } = fact;
+      if (kind === 'none') return;
       const id = exchange.fields.rpc_id;
       if (typeof id !== 'string' || exchange.client === null || !exchange.openKnown || !isRequest(exchange)) return;
-      const { openTs, closeTs } = exchange;
+      const { openTs } = exchange;
+      // Answered is not in flight any more, though the stream may go on.
+      const closeTs = Math.min(exchange.closeTs, exchange.fields.terminal_ts ?? exchange.closeTs);
       const key = clientOf(exchange);
       const recent = clients.get(key);
       const call = { id, exchange: exchange.id, openTs, closeTs };
@@ -41,9 +47,14 @@ export const duplicateInFlightId = detector({
         return;
       }
       // One call after another, as most clients do, has nothing to compare.
-      if (openTs >= recent.until) recent.calls = [];
-      const other = recent.calls.find((each) => each.id === id && each.openTs < closeTs && openTs < each.closeTs);
-      recent.ts = Math.max(recent.ts, closeTs);
+      const other =
+        openTs >= recent.until
+          ? undefined
+          : recent.calls.find((each) => each.id === id && each.openTs < closeTs && openTs < each.closeTs);
+      if (closeTs - recent.ts > RENEW_MS) {
+        recent.ts = closeTs;
+        clients.set(key, recent);
+      }
       recent.until = Math.max(recent.until, closeTs);
       if (recent.calls.length >= KEPT) recent.calls.shift();
       recent.calls.push(call);

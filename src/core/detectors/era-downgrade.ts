@@ -10,7 +10,7 @@ interface Probe {
   readonly status: number | null;
   readonly answered: boolean;
 }
-/** A probe and the handshake that follows it belong to one start of a client. */
+/** Where the client of one is not known: a probe and the handshake that follows it belong to one start of a host. */
 const WITHIN_MS = 60_000;
 
 export const eraDowngrade = detector({
@@ -50,9 +50,10 @@ export const eraDowngrade = detector({
       const mine = exchange.client === null ? undefined : probes.get(own);
       const any = probes.get(shared);
       // Another client's probe that worked is no downgrade of this one.
-      const stranger = any?.answered === false && (any.client === null || exchange.client === null) ? any : undefined;
-      const probe = mine ?? stranger;
-      if (probe === undefined || exchange.openTs < probe.ts || exchange.openTs - probe.ts > WITHIN_MS) return;
+      const isNear = any !== undefined && exchange.openTs - any.ts <= WITHIN_MS;
+      const isNameless = any?.client === null || exchange.client === null;
+      const probe = mine ?? (isNear && isNameless && !any.answered ? any : undefined);
+      if (probe === undefined || exchange.openTs < probe.ts) return;
       probes.delete(shared);
       probes.delete(own);
       emit(

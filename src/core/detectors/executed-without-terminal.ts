@@ -11,13 +11,16 @@ export const executedWithoutTerminal = detector({
   action: 'Make the host wait for the terminal message before it executes; check what the tool did.',
   create: () => (fact, emit) => {
     const { attempt, event } = fact;
-    if (event.fields.executed !== true || attempt === null || attempt.terminal || attempt.verdict === null) return;
-    // A whole payload without the message of the protocol is proof enough.
-    if (attempt.verdict.outcome === 'clean') return;
+    if (event.fields.executed !== true || attempt === null || attempt.terminal) return;
+    const { verdict, suspended, idMatch } = attempt;
+    // Open, or a kind that is not judged. One that waits for a resume has ended without its answer.
+    if (verdict === null && suspended === false) return;
+    // A whole payload of the same id is proof enough, without the message of the protocol.
+    if (verdict?.cause === 'integrity_ok' && idMatch !== 'mismatch' && idMatch !== 'null_id') return;
     emit(
       aboutAttempt('executed_without_terminal', attempt, event.ts, {
-        cause: attempt.verdict.cause,
-        cut: attempt.verdict.cut,
+        cause: verdict?.cause ?? 'suspended',
+        cut: verdict?.cut ?? 'unknown',
       }),
     );
   },

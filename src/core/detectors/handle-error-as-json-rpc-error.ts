@@ -5,8 +5,8 @@ import { LIMITS } from '../model/limits.ts';
 import { CALL } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';
 
-/** Tools of one server that are remembered. */
-const MAX_TOOLS = 512;
+/** A tool that goes on working is set again so often, which keeps it from the oldest, that a full store gives up. */
+const RENEW_MS = 60_000;
 const isHandleError = (code: number): boolean => code === -32602 || (code <= -32000 && code >= -32019);
 
 export const handleErrorAsJsonRpcError = detector({
@@ -21,20 +21,21 @@ export const handleErrorAsJsonRpcError = detector({
   action:
     'Return tool failures as results with `isError: true`. How sure: the tool is known to work, the reason of this error is not seen.',
   create({ memory }) {
-    const worked = memory<{ ts: number; readonly tools: Set<string> }>('working_tools', LIMITS.patterns);
+    const worked = memory<{ readonly ts: number }>('working_tools', LIMITS.workingTools);
     return (fact, emit) => {
       const { exchange } = fact;
       const { method, target, error_code: code, status } = exchange.fields;
       if (method !== CALL || typeof target !== 'string' || !exchange.terminal) return;
-      const known = worked.get(exchange.server);
-      if (exchange.fields.terminal_kind !== 'error' && typeof code !== 'number') {
-        if (known?.tools.has(target) || !isStateless(exchange) || exchange.fields.is_error === true) return;
-        if (known === undefined) worked.set(exchange.server, { ts: exchange.closeTs, tools: new Set([target]) });
-        else if (known.tools.size < MAX_TOOLS) known.tools.add(target);
+      const key = `${exchange.server}\n${target}`;
+      const known = worked.get(key);
+      if (!exchange.errorSeen) {
+        const { is_error, result_type } = exchange.fields;
+        if (is_error === true || result_type === 'input_required') return;
+        if (known === undefined || exchange.closeTs - known.ts > RENEW_MS) worked.set(key, { ts: exchange.closeTs });
         return;
       }
       if (status !== 200 || typeof code !== 'number' || !isHandleError(code) || !isStateless(exchange)) return;
-      if (known?.tools.has(target) !== true) return;
+      if (known === undefined) return;
       emit(aboutExchange('handle_error_as_json_rpc_error', exchange, { error_code: code, certainty: 'likely' }));
     };
   },

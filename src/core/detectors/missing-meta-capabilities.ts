@@ -12,7 +12,8 @@ export const missingMetaCapabilities = detector({
   action: 'Fix the client that builds the request.',
   create: () => (fact, emit) => {
     const { exchange } = fact;
-    if (exchange.fields.meta_capabilities !== null || !isRequest(exchange) || !isStateless(exchange)) return;
+    const { meta_capabilities: stated } = exchange.fields;
+    if ((stated !== null && stated !== false) || !isRequest(exchange) || !isStateless(exchange)) return;
     emit(
       aboutExchange('missing_meta_capabilities', exchange, {
         status: exchange.fields.status ?? null,

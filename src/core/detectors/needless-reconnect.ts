@@ -24,7 +24,7 @@ export const needlessReconnect = detector({
     return (fact, emit) => {
       const { exchange, kind } = fact;
       const { fields } = exchange;
-      if (kind === 'response' && exchange.eventId && exchange.terminal && fields.terminal_kind === 'error') {
+      if (kind === 'response' && exchange.eventId && exchange.terminal && exchange.errorSeen) {
         answered.set(clientOf(exchange), {
           ts: exchange.closeTs,
           exchange: exchange.id,
@@ -32,7 +32,8 @@ export const needlessReconnect = detector({
         });
         return;
       }
-      if (kind !== 'resume' || answered.size === 0) return;
+      // One that takes up a stream without an answer has a reason of its own.
+      if (kind !== 'resume' || exchange.takesUp || answered.size === 0) return;
       const key = clientOf(exchange);
       const before = answered.get(key);
       if (before === undefined || exchange.openTs < before.ts || exchange.openTs - before.ts > WITHIN_MS) return;

@@ -1,6 +1,6 @@
 /** Many requests on the wire for each call that a caller made. */
 import { LIMITS } from '../model/limits.ts';
-import { detector } from './detector.ts';
+import { detector, placeOf } from './detector.ts';
 
 interface Step {
   readonly index: number;
@@ -17,7 +17,7 @@ const STEPS = 10;
 export const requestAmplification = detector({
   rule: 'request_amplification',
   on: ['verdict', 'settle'],
-  fires: 'at least 5 requests per settled operation, over at least 20 operations in 10 min',
+  fires: 'a host sent at least 5 requests to a server per settled operation, over at least 20 operations in 10 min',
   means:
     'Hidden retries, a new session for each call, or polling: the server carries a multiple of the load that callers see.',
   needs: '`settle` lines',
@@ -41,16 +41,19 @@ export const requestAmplification = detector({
     return (fact, emit) => {
       if (fact.is === 'verdict') {
         // Only where callers are seen, and only from then on.
-        const window = windows.size === 0 ? undefined : windows.get(fact.exchange.server);
+        const { host, server } = fact.exchange;
+        const window = windows.size === 0 ? undefined : windows.get(`${host}\n${server}`);
         const step = window === undefined ? undefined : stepOf(window, fact.exchange.closeTs);
         if (step !== undefined) step.requests++;
         return;
       }
-      const { ts, fields } = fact.event;
+      const { ts, fields, origin, line } = fact.event;
       if (fields.on_wire === false) return;
-      const window = windows.get(fact.server) ?? { ts, steps: [], armed: true };
+      // Other hosts of the server may not report what their callers are told.
+      const key = `${fact.attempt?.host ?? fields.host ?? origin.host}\n${fact.server}`;
+      const window = windows.get(key) ?? { ts, steps: [], armed: true };
       window.ts = Math.max(window.ts, ts);
-      windows.set(fact.server, window);
+      windows.set(key, window);
       const step = stepOf(window, ts);
       if (step !== undefined) step.settled++;
       const requests = window.steps.reduce((sum, each) => sum + each.requests, 0);
@@ -67,8 +70,8 @@ export const requestAmplification = detector({
         server: fact.server,
         exchange: fields.exchange ?? null,
         ts,
-        trace: null,
-        at: null,
+        trace: fields.trace ?? null,
+        at: placeOf({ origin, line }),
         evidence: { requests, settled, ratio: Math.round((10 * requests) / settled) / 10 },
       });
     };

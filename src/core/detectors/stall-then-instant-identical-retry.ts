@@ -28,7 +28,10 @@ export const stallThenInstantIdenticalRetry = detector({
       if (kind !== 'response' || verdict === null || !exchange.openKnown) return;
       const { openTs, closeTs } = exchange;
       if (verdict.cause === 'client_cancel') {
-        if ((exchange.fields.bytes ?? 0) > 0 || closeTs - openTs < limits.stall_ms) return;
+        // Behind a response head an unknown number of bytes is not none.
+        const { bytes } = exchange.fields;
+        const none = bytes === 0 || (!verdict.head && (bytes === undefined || bytes === null));
+        if (!none || closeTs - openTs < limits.stall_ms) return;
         const key = callKey(exchange);
         if (key === null) return;
         const { id, endpoint } = exchange;

@@ -67,6 +67,8 @@ export interface Exchange extends Due {
   sessionDeleted: boolean;
   /** Resume GETs that were accepted and brought no answer. */
   resumes: number;
+  /** A resume GET that took up a suspended stream. */
+  takesUp: boolean;
   /** The GET stream that should carry the answer has ended. */
   carrierEnded: boolean;
   /** Lines about its payload that came before its close. */
@@ -153,6 +155,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     timeoutTs: null,
     sessionDeleted: false,
     resumes: 0,
+    takesUp: false,
     carrierEnded: false,
     waiting: null,
     deadline: Number.POSITIVE_INFINITY,
@@ -197,6 +200,7 @@ function noteMessage(exchange: Exchange, event: WireEvent): void {
     if ((rpc === 'result' || rpc === 'error') && fields.id_match !== 'mismatch' && fields.id_match !== 'null_id') {
       exchange.terminal = true;
       exchange.fields.terminal_kind = rpc;
+      exchange.fields.terminal_ts ??= event.ts;
     }
     if (rpc === 'cancelled') exchange.fields.cancelled = true;
     if (rpc === 'prime') exchange.eventId = true;

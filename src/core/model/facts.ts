@@ -105,6 +105,19 @@ export interface SettleFact {
   readonly attempt: Attempt | null;
 }
 
+/** A settle line came, whatever it will be joined to and when: its client reports what callers are told. */
+export interface ReportsFact {
+  readonly is: 'reports';
+  readonly client: string;
+  readonly ts: number;
+}
+
+/** A stream ended without its answer and waits for a resume: its verdict comes up to a minute later. */
+export interface SuspendedFact {
+  readonly is: 'suspended';
+  readonly exchange: Exchange;
+}
+
 /** A `client` line. */
 export interface ClientFact {
   readonly is: 'client';
@@ -113,7 +126,7 @@ export interface ClientFact {
   readonly client: string;
 }
 
-/** A JSON-RPC notification came on a stream that is still open. */
+/** A JSON-RPC notification came on a stream that is still open and no response. */
 export interface NotifiedFact {
   readonly is: 'notified';
   readonly server: string;
@@ -130,6 +143,8 @@ export type Fact =
   | ContractFact
   | SeenFact
   | SettleFact
+  | ReportsFact
+  | SuspendedFact
   | ClientFact
   | NotifiedFact
   | FindingFact;

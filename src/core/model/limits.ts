@@ -58,6 +58,8 @@ export const LIMITS = {
   seqHoles: 4_096,
   /** What a detector remembers of servers, endpoints, streams or calls: one entry each. */
   patterns: 2_000,
+  /** Tools that have worked, of all servers. */
+  workingTools: 10_000,
   /** Successful writes that a second, equal one is compared with: 120 s of 80 per second. */
   successfulWrites: 10_000,
   /** Trend windows, one per server and payload kind. */
@@ -100,7 +102,9 @@ export type StoreName =
   | 'told_callers'
   | 'lost_clients'
   | 'list_answers'
+  | 'list_announcements'
   | 'listed_servers'
+  | 'listed_places'
   | 'discover_probes'
   | 'dead_sessions'
   | 'error_answers'

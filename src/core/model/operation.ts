@@ -92,6 +92,8 @@ export interface Attempt {
   wait: { readonly key: string; readonly waitsUntil: number } | null;
   status: number | null;
   terminal: boolean;
+  /** Event time of the terminal message, where a line told it. */
+  terminalTs: number | null;
   terminalKind: 'result' | 'error' | null;
   idMatch: 'match' | 'mismatch' | 'null_id' | null;
   errorCode: number | null;

@@ -144,6 +144,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     const entry = match(leg);
     if (entry === undefined) return undefined;
     entry.leg = leg.key;
+    leg.takesUp = true;
     timers.cancel(entry);
     entry.exchange.waitsUntil = Number.POSITIVE_INFINITY;
     legs.set(leg.key, entry);
