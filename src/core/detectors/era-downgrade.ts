@@ -29,7 +29,7 @@ export const eraDowngrade = detector({
       const { exchange } = fact;
       const { method, status } = exchange.fields;
       if (method !== 'server/discover' && method !== 'initialize') return;
-      const own = clientOf(exchange);
+      const own = `${clientOf(exchange)}\n${exchange.server}`;
       const shared = `${exchange.host}\n${exchange.server}\n`;
       if (method === 'server/discover') {
         const answered =

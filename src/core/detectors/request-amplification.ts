@@ -10,6 +10,8 @@ interface Step {
 interface Window {
   ts: number;
   steps: Step[];
+  /** Step of the first settle: the requests before it are not known, so it is no part of the ratio. */
+  readonly first: number;
   armed: boolean;
 }
 const STEPS = 10;
@@ -51,14 +53,16 @@ export const requestAmplification = detector({
       if (fields.on_wire === false) return;
       // Other hosts of the server may not report what their callers are told.
       const key = `${fact.attempt?.host ?? fields.host ?? origin.host}\n${fact.server}`;
-      const window = windows.get(key) ?? { ts, steps: [], armed: true };
+      const window = windows.get(key) ?? { ts, steps: [], first: Math.floor(ts / stepMs), armed: true };
+      const isFirst = !windows.has(key);
       window.ts = Math.max(window.ts, ts);
       windows.set(key, window);
       const step = stepOf(window, ts);
-      if (step !== undefined) step.settled++;
+      if (step !== undefined && !isFirst) step.settled++;
       const requests = window.steps.reduce((sum, each) => sum + each.requests, 0);
       const settled = window.steps.reduce((sum, each) => sum + each.settled, 0);
-      if (settled < limits.amplification_operations || requests < limits.amplification_ratio * settled) {
+      const operations = settled + (window.steps.some(({ index }) => index === window.first) ? 1 : 0);
+      if (operations < limits.amplification_operations || requests < limits.amplification_ratio * settled) {
         window.armed = true;
         return;
       }
@@ -72,7 +76,7 @@ export const requestAmplification = detector({
         ts,
         trace: fields.trace ?? null,
         at: placeOf({ origin, line }),
-        evidence: { requests, settled, ratio: Math.round((10 * requests) / settled) / 10 },
+        evidence: { requests, settled: operations, ratio: Math.round((10 * requests) / settled) / 10 },
       });
     };
   },
