@@ -12,6 +12,10 @@ metrics_listen: 0.0.0.0:19640
 policy:
   cut_mid: abandoned
 
+thresholds:
+  silent_hang_ms: 60000
+  periodic_spread: 0.02
+
 servers:
   library:
     sentinel: mandated
@@ -25,7 +29,8 @@ servers:
 `;
 
 export function renderConfigDoc(): string {
-  const keys: readonly KeySpec[] = Object.values(KEYS);
+  const keys: readonly KeySpec[] = Object.values<KeySpec>(KEYS).filter((spec) => !isThreshold(spec));
+  const thresholds: readonly KeySpec[] = Object.values<KeySpec>(KEYS).filter(isThreshold);
   const serverKeys: readonly KeySpec[] = Object.values(SERVER_KEYS);
   return `# Configuration
 
@@ -45,6 +50,15 @@ ${table(
 
 An empty environment variable counts as unset. Other \`TAILFIN_*\` variables are ignored, because Kubernetes sets such names for
 a service called \`tailfin\`. A list in a variable or flag is separated by commas (commas inside \`{a,b}\` do not separate).
+
+## Thresholds
+
+When a [finding](findings.md) fires, below \`thresholds\`. Times are in milliseconds. The file alone can set them.
+
+${table(
+  ['Key', 'Value', 'Default', 'Meaning'],
+  thresholds.map((spec) => [code(spec.path), valueText(spec), defaultText(spec), spec.doc]),
+)}
 
 ## Servers
 
@@ -69,6 +83,8 @@ ${EXAMPLE_CONFIG}\`\`\`
 `;
 }
 
+const isThreshold = ({ path }: KeySpec): boolean => path.startsWith('thresholds.');
+
 function valueText(spec: KeySpec): string {
   switch (spec.type) {
     case 'enum':
@@ -82,6 +98,8 @@ function valueText(spec: KeySpec): string {
       return 'glob or list of globs';
     case 'glob':
       return 'glob';
+    case 'number':
+      return `${spec.whole === true ? 'whole number' : 'number'} above 0, at most ${spec.max}`;
     case 'string':
       return 'text';
   }
@@ -89,6 +107,7 @@ function valueText(spec: KeySpec): string {
 
 function defaultText({ default: value }: KeySpec): string {
   if (value === undefined) return 'unset';
+  if (typeof value === 'number') return code(String(value));
   return value.length === 0 ? 'empty' : [value].flat().map(code).join(', ');
 }
 

@@ -16,6 +16,8 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
   switch (spec.type) {
     case 'boolean':
       return typeof raw === 'boolean' ? raw : complain(`expected true or false, found ${describe(raw)}`);
+    case 'number':
+      return parseNumber(spec, raw, complain);
     case 'enum':
       return parseWord(spec.values ?? [], raw, complain);
     case 'listen':
@@ -75,6 +77,14 @@ function parseWord(words: readonly string[], raw: unknown, complain: Complain): 
   return undefined;
 }
 
+function parseNumber({ max, whole }: KeySpec, raw: unknown, complain: Complain): number | undefined {
+  const kind = whole === true ? 'a whole number' : 'a number';
+  const fits = typeof raw === 'number' && Number.isFinite(raw) && raw > 0 && (whole !== true || Number.isInteger(raw));
+  if (fits && raw <= (max ?? raw)) return raw;
+  complain(`expected ${kind} above 0${max === undefined ? '' : ` and at most ${max}`}, found ${describe(raw)}`);
+  return undefined;
+}
+
 function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: number): string | undefined {
   if (!isText(raw, 'a glob', complain, item)) return undefined;
   const fault = spec.type === 'paths' ? pathGlobFault(raw) : nameGlobFault(raw);
@@ -86,7 +96,8 @@ function parseGlob(spec: KeySpec, raw: unknown, complain: Complain, item?: numbe
 function parseGlobs(spec: KeySpec, raw: unknown, complain: Complain): readonly string[] | undefined {
   if (!Array.isArray(raw) && !isText(raw, 'a glob or a list of globs', complain)) return undefined;
   const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  if (items.length === 0 && spec.default?.length !== 0) complain('expected at least one glob, found an empty list');
+  if (items.length === 0 && !(Array.isArray(spec.default) && spec.default.length === 0))
+    complain('expected at least one glob, found an empty list');
   const globs = items.map((each, i) => parseGlob(spec, each, complain, Array.isArray(raw) ? i : undefined));
   return globs.includes(undefined) ? undefined : (globs as string[]);
 }

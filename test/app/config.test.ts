@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/app/config.ts';
 import { EXAMPLE_CONFIG, renderConfigDoc } from '../../src/app/config-doc.ts';
 import { KEYS, type KeySpec, SERVER_KEYS } from '../../src/app/config-keys.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './load-text.ts';
 
 const DEFAULTS = {
@@ -14,8 +15,12 @@ const DEFAULTS = {
   localListen: { host: '127.0.0.1', port: 19641 },
   logLevel: 'info',
   policyCutMid: 'ambiguous',
+  ...Object.fromEntries(Object.entries(DEFAULT_THRESHOLDS).map(([name, value]) => [`thresholds.${name}`, value])),
   servers: [],
 };
+/** Those that a variable or a flag can set too: the thresholds of findings stand in the file alone. */
+type Setting = Exclude<keyof typeof KEYS, `thresholds.${string}`>;
+const SETTINGS = Object.entries<KeySpec>(KEYS).filter(([, { path }]) => !path.startsWith('thresholds.'));
 
 test('defaults: without a file, with an empty one, with sections that hold nothing', () => {
   assert.deepEqual(values(loadConfig({})), DEFAULTS);
@@ -58,12 +63,12 @@ test('the example of the documentation sets every key of a server, and loads', (
 });
 
 test('names of variables and flags follow from the path, the field from the flag as commander does it', () => {
-  for (const [field, spec] of Object.entries(KEYS)) {
+  for (const [field, spec] of SETTINGS) {
     assert.equal(spec.env, `TAILFIN_${spec.path.toUpperCase().replace('.', '_')}`);
     assert.equal(spec.flag, `--${spec.path.replace(/[._]/g, '-')}`);
     assert.equal(
       field,
-      spec.flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+      spec.flag?.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     );
   }
 });
@@ -92,6 +97,7 @@ test('defaults < file < environment < flags, key by key', () => {
     local_listen: 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'policy.cut_mid': `file ${file}:4`,
+    ...Object.fromEntries(Object.keys(DEFAULT_THRESHOLDS).map((name) => [`thresholds.${name}`, 'default'])),
   });
 });
 
@@ -104,17 +110,16 @@ test('every variable and flag sets its key', () => {
     localListen: '127.0.0.2:1',
     logLevel: 'debug',
     policyCutMid: 'abandoned',
-  } satisfies Record<keyof typeof KEYS, string>;
+  } satisfies Record<Setting, string>;
   const expected = {
+    ...DEFAULTS,
     ...texts,
     events: ['/a/{b,c}.ndjson', '/d/*'],
     metricsListen: { host: '::1', port: 0 },
     localListen: { host: '127.0.0.2', port: 1 },
     servers: [],
   };
-  const env = Object.fromEntries(
-    Object.entries(KEYS).map(([field, { env }]) => [env, texts[field as keyof typeof KEYS]]),
-  );
+  const env = Object.fromEntries(SETTINGS.map(([field, { env }]) => [env, texts[field as Setting]]));
   assert.deepEqual(values(loadConfig({ env })), expected);
   assert.deepEqual(values(loadConfig({ flags: texts })), expected);
   // a flag given several times: the list grows, of the others the last one counts

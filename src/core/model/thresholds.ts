@@ -3,26 +3,51 @@
 interface Threshold {
   readonly value: number;
   readonly unit: 'ms' | 'count' | 'ratio';
+  /** Of the number that an operator may set; else that of its unit. */
+  readonly max?: number;
   /** Rules that use it, and what it bounds. */
   readonly doc: string;
 }
 
+/** What is looked back on is at most what memories hold (a day); times that are counted one by one are kept for each key. */
+export const UNIT_MAX = { ms: 86_400_000, count: 100, ratio: 1_000_000 } as const satisfies Record<
+  Threshold['unit'],
+  number
+>;
+
 export const THRESHOLDS = {
   parse_trend_z: { value: 4, unit: 'ratio', doc: 'parse_failure_trend: z of the trend must exceed it.' },
   parse_trend_r: { value: 0.1, unit: 'ratio', doc: 'parse_failure_trend: r of the trend must exceed it.' },
-  parse_trend_failures: { value: 10, unit: 'count', doc: 'parse_failure_trend: failures of known length at least.' },
+  parse_trend_failures: {
+    value: 10,
+    unit: 'count',
+    max: 1_000_000,
+    doc: 'parse_failure_trend: failures of known length at least.',
+  },
   size_step_failed: {
     value: 10,
     unit: 'count',
+    max: 1_000_000,
     doc: 'parse_failure_size_step: failures at or above the size at least.',
   },
-  size_step_ok: { value: 20, unit: 'count', doc: 'parse_failure_size_step: successes below the size at least.' },
+  size_step_ok: {
+    value: 20,
+    unit: 'count',
+    max: 1_000_000,
+    doc: 'parse_failure_size_step: successes below the size at least.',
+  },
   collateral_ms: {
     value: 1000,
     unit: 'ms',
     doc: 'collateral_failure: a sibling fails at most this long after the break.',
   },
-  silent_hang_ms: { value: 120_000, unit: 'ms', doc: 'silent_hang: nobody was told for this long. At most 600 s.' },
+  silent_hang_ms: {
+    value: 120_000,
+    unit: 'ms',
+    // The call is counted then, by what is known.
+    max: 600_000,
+    doc: 'silent_hang: nobody was told for longer than this after the last attempt had ended.',
+  },
   misattributed_ms: { value: 1000, unit: 'ms', doc: 'misattributed_timeout: the caller was told at least this late.' },
   stall_ms: { value: 30_000, unit: 'ms', doc: 'stall_then_instant_identical_retry: no byte for at least this long.' },
   stall_retry_ms: { value: 10_000, unit: 'ms', doc: 'stall_then_instant_identical_retry: repeated within this time.' },
@@ -41,7 +66,12 @@ export const THRESHOLDS = {
     unit: 'ratio',
     doc: 'request_amplification: requests per settled operation at least.',
   },
-  amplification_operations: { value: 20, unit: 'count', doc: 'request_amplification: settled operations at least.' },
+  amplification_operations: {
+    value: 20,
+    unit: 'count',
+    max: 1_000_000,
+    doc: 'request_amplification: settled operations at least.',
+  },
   amplification_window_ms: { value: 600_000, unit: 'ms', doc: 'request_amplification: the window.' },
   burst_count: { value: 5, unit: 'count', doc: 'endpoint_termination_burst: exchanges in the window at least.' },
   burst_window_ms: { value: 1000, unit: 'ms', doc: 'endpoint_termination_burst: the window.' },
