@@ -12,7 +12,7 @@ export const closedClientCall = detector({
   source: 'modelcontextprotocol/python-sdk issue 3522',
   action: 'Let the host make a new client after a failure; repeating calls on a closed one never helps.',
   create({ memory }) {
-    const broken = memory<{ ts: number; readonly cause: string }>('broken_clients', LIMITS.clients);
+    const broken = memory<{ ts: number; readonly cause: string }>('broken_clients', LIMITS.patterns);
     return (fact, emit) => {
       if (fact.is === 'client') {
         const { event } = fact.event.fields;

@@ -30,7 +30,7 @@ export const collateralFailure = detector({
   source: 'modelcontextprotocol/python-sdk issue 3522',
   action: 'Use one client per independent task until the SDK is fixed; look at the exchange that broke first.',
   create({ memory, limits }) {
-    const clients = memory<Breaks>('client_breaks', LIMITS.clients);
+    const clients = memory<Breaks>('client_breaks', LIMITS.patterns);
     const note = ({ closeTs: ts, id, endpoint }: Exchange, key: string, cause: string): void => {
       const all = [...(clients.get(key)?.all ?? []), { ts, exchange: id, endpoint, cause }].slice(-KEPT);
       clients.set(key, { ts, all });

@@ -38,8 +38,8 @@ export const duplicateExecutionAmongSuccesses = detector({
   create({ memory, limits }) {
     const successes = memory<Success>('successful_writes', LIMITS.successfulWrites);
     /** The caller of an exchange was told timeout or cancelled; a client was replaced. */
-    const told = memory<Noted>('told_callers', LIMITS.cancels);
-    const replaced = memory<Noted & { readonly all: readonly number[] }>('lost_clients', LIMITS.clients);
+    const told = memory<Noted>('told_callers', LIMITS.patterns);
+    const replaced = memory<Noted & { readonly all: readonly number[] }>('lost_clients', LIMITS.patterns);
 
     /** What made the second one look like a repetition: overlap, or a cause that lies between the two. */
     const causeOf = (first: Success, second: Success): string | null => {

@@ -20,7 +20,7 @@ export const missingReinitialize = detector({
   source: 'MCP 2025-11-25, basic/transports: on 404 a client must start a new session',
   action: 'Recreate the client on 404. Neither TypeScript SDK does it by itself (measured).',
   create({ memory }) {
-    const dead = memory<Dead>('dead_sessions', LIMITS.clients);
+    const dead = memory<Dead>('dead_sessions', LIMITS.patterns);
     return (fact, emit) => {
       if (fact.is === 'client') {
         const { event } = fact.event.fields;

@@ -20,7 +20,7 @@ export const needlessReconnect = detector({
   source: 'measured with @modelcontextprotocol/sdk 1.32.2',
   action: 'Upgrade the client.',
   create({ memory }) {
-    const answered = memory<Answered>('error_answers', LIMITS.clients);
+    const answered = memory<Answered>('error_answers', LIMITS.patterns);
     return (fact, emit) => {
       const { exchange, kind } = fact;
       const { fields } = exchange;

@@ -56,10 +56,10 @@ export const LIMITS = {
   contracts: 1_000,
   writers: 10_000,
   seqHoles: 4_096,
-  /** What a detector remembers of servers, endpoints, streams or calls: one entry each. */
+  /** What a detector remembers of servers, endpoints, clients, streams or calls: one entry each. */
   patterns: 2_000,
   /** Tools that have worked, of all servers. */
-  workingTools: 10_000,
+  workingTools: 4_000,
   /** Successful writes that a second, equal one is compared with: 120 s of 80 per second. */
   successfulWrites: 10_000,
   /** Trend windows, one per server and payload kind. */
