@@ -34,7 +34,7 @@ const below =
 const outside = ({ own }: Import): boolean => !own;
 
 /** What detectors may share: their contract, their names, and memories that decide nothing. */
-const SHARED_BY_DETECTORS = ['detector', 'rules', 'trend-window', 'recent', 'call-key', 'listed'].map(
+const SHARED_BY_DETECTORS = ['detector', 'rules', 'trend-window', 'recent', 'call-key', 'listed', 'success-log'].map(
   (name) => `core/detectors/${name}.ts`,
 );
 

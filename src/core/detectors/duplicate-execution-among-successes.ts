@@ -1,23 +1,13 @@
 /** The same write succeeded twice, with no failure that an error rate could show. */
 
 import type { Exchange } from '../model/exchange.ts';
-import { clientOf } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import { CALL } from '../protocol/methods.ts';
 import { callKey } from './call-key.ts';
 import { aboutExchange, detector } from './detector.ts';
+import { createSuccessLog, type Success, successOf } from './success-log.ts';
 
-interface Success {
-  readonly ts: number;
-  readonly exchange: string;
-  /** Within all hosts. */
-  readonly key: string;
-  readonly client: string;
-  readonly named: boolean;
-  readonly rpcId: string | null;
-  readonly openTs: number;
-  readonly openKnown: boolean;
-}
 /** Replacements of one client that are remembered. */
 const KEPT_REPLACEMENTS = 4;
 interface Noted {
@@ -35,49 +25,36 @@ export const duplicateExecutionAmongSuccesses = detector({
   source: 'deltawi/deltallm PR 279, first-tree-ai/opentag PR 652',
   action:
     'Check the destination for doubles. Give such writes an idempotency key, and remove one of the retrying layers.',
-  create({ memory, limits }) {
-    const successes = memory<Success>('successful_writes', LIMITS.successfulWrites);
+  create({ memory, limits, health }) {
+    const successes = createSuccessLog(health, limits.duplicate_ms);
     /** The caller of an exchange was told timeout or cancelled; a client was replaced. */
     const told = memory<Noted>('told_callers', LIMITS.patterns);
     const replaced = memory<Noted & { readonly all: readonly number[] }>('lost_clients', LIMITS.patterns);
 
     /** What made the second one look like a repetition: overlap, or a cause that lies between the two. */
-    const causeOf = (first: Success, second: Success): string | null => {
-      const after = (note: Noted | undefined): boolean =>
-        note !== undefined &&
-        note.ts >= first.openTs &&
-        second.openTs >= note.ts &&
-        second.openTs - note.ts <= limits.duplicate_ms;
-      if (first.client !== second.client && first.named && second.named)
-        // Of two clients only a replaced one says that the second call repeats the first.
-        return replaced.get(first.client)?.all.some((ts) => after({ ts })) ? 'client_replaced' : null;
-      if (first.openKnown && second.openKnown && second.openTs < first.ts) return 'overlap';
-      if (after(told.get(first.key))) return 'caller_gave_up';
-      return replaced.get(first.client)?.all.some((ts) => after({ ts })) ? 'client_replaced' : null;
+    const causeOf = (first: Success, second: Success, server: string): string | null => {
+      const after = (ts: number | undefined): boolean =>
+        ts !== undefined && ts >= first.openTs && second.openTs >= ts && second.openTs - ts <= limits.duplicate_ms;
+      const wasReplaced = replaced.get(clientKey(first.host, first.client, server))?.all.some(after) === true;
+      // Of two clients only a replaced one says that the second call repeats the first.
+      if (first.client === second.client || first.client === null || second.client === null) {
+        if (first.openKnown && second.openKnown && second.openTs < first.ts) return 'overlap';
+        if (after(told.get(`${first.host}\n${first.exchange}`)?.ts)) return 'caller_gave_up';
+      }
+      return wasReplaced ? 'client_replaced' : null;
     };
 
     const onSuccess = (exchange: Exchange): Parameters<typeof aboutExchange> | null => {
       const key = callKey(exchange);
       if (key === null) return null;
-      const client = clientOf(exchange);
-      const call: Success = {
-        ts: exchange.closeTs,
-        exchange: exchange.id,
-        key: `${exchange.host}\n${exchange.id}`,
-        client,
-        named: exchange.client !== null,
-        rpcId: exchange.fields.rpc_id ?? null,
-        openTs: exchange.openTs,
-        openKnown: exchange.openKnown,
-      };
-      const other = successes.get(key);
-      successes.set(key, call);
+      const call = successOf(exchange);
+      const other = successes.swap(key, call);
       if (other === undefined) return null;
       const [first, second] = other.openTs <= call.openTs ? [other, call] : [call, other];
       // The same id on the same client is the same request: a hop, or a line of another writer. Ids of two clients do not compare.
-      const mayBeOne = first.rpcId === null || second.rpcId === null || first.rpcId === second.rpcId;
+      const mayBeOne = first.rpcHash === 0 || second.rpcHash === 0 || first.rpcHash === second.rpcHash;
       if (first.client === second.client && mayBeOne) return null;
-      const cause = causeOf(first, second);
+      const cause = causeOf(first, second, exchange.server);
       if (cause === null) return null;
       return [
         'duplicate_execution_among_successes',
