@@ -5,7 +5,7 @@
 import { type Cell, type Cells, createCells } from './measures/cells.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { clientKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
+import { clientKey, createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import type { EventType } from './model/fields.ts';
 import { LIMITS } from './model/limits.ts';
@@ -64,7 +64,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
-  const detect = createDetect(health, policy);
+  const detect = createDetect(health, policy, createExchangeKey(home));
   const track = createTrack(policy, health, home, () => correlate.held());
   const resume = createResume(policy, health);
   const correlate = createCorrelate(policy, health, home, (key) => resume.overdue(key, onClassified));

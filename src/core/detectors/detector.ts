@@ -1,6 +1,6 @@
 /** The contract of a detector: facts in, findings out. No detector knows another one; each keeps bounded memory of its own. */
 import type { Origin, Place } from '../model/event.ts';
-import type { Exchange } from '../model/exchange.ts';
+import type { Exchange, ExchangeKey } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
 import type { StoreName } from '../model/limits.ts';
 import type { Attempt } from '../model/operation.ts';
@@ -17,6 +17,7 @@ export interface DetectorContext {
   readonly health: StoreHealth;
   readonly policy: Policy;
   readonly limits: Thresholds;
+  readonly exchangeKey: ExchangeKey;
   /** A bounded memory; entries that were not set for a day are forgotten. */
   memory<V extends { readonly ts: number }>(store: StoreName, cap: number): BoundedMap<V>;
 }

@@ -4,21 +4,38 @@ import { LIMITS } from '../model/limits.ts';
 import { aboutExchange, detector } from './detector.ts';
 
 interface Call {
-  readonly id: string;
-  readonly exchange: string;
-  readonly openTs: number;
-  readonly closeTs: number;
+  id: string;
+  exchange: string;
+  openTs: number;
+  closeTs: number;
 }
 interface Recent {
   ts: number;
   /** Latest close. */
   until: number;
-  calls: Call[];
+  /** A ring, whose places are used again: an object per exchange would be the dearest part of this rule. */
+  readonly calls: Call[];
+  next: number;
 }
 /** Latest calls of one client that are compared. */
 const KEPT = 32;
 /** A client that goes on is set again so often, which keeps it from the oldest, that a full store gives up. */
 const RENEW_MS = 60_000;
+
+function note(recent: Recent, id: string, exchange: string, openTs: number, closeTs: number): void {
+  const { calls } = recent;
+  const at = recent.next % KEPT;
+  recent.next = at + 1;
+  const place = calls[at];
+  if (place === undefined) {
+    calls.push({ id, exchange, openTs, closeTs });
+    return;
+  }
+  place.id = id;
+  place.exchange = exchange;
+  place.openTs = openTs;
+  place.closeTs = closeTs;
+}
 
 export const duplicateInFlightId = detector({
   rule: 'duplicate_in_flight_id',
@@ -41,9 +58,9 @@ export const duplicateInFlightId = detector({
       const closeTs = Math.min(exchange.closeTs, exchange.fields.terminal_ts ?? exchange.closeTs);
       const key = clientOf(exchange);
       const recent = clients.get(key);
-      const call = { id, exchange: exchange.id, openTs, closeTs };
       if (recent === undefined) {
-        clients.set(key, { ts: closeTs, until: closeTs, calls: [call] });
+        const calls = [{ id, exchange: exchange.id, openTs, closeTs }];
+        clients.set(key, { ts: closeTs, until: closeTs, calls, next: 1 });
         return;
       }
       // One call after another, as most clients do, has nothing to compare.
@@ -56,8 +73,7 @@ export const duplicateInFlightId = detector({
         clients.set(key, recent);
       }
       recent.until = Math.max(recent.until, closeTs);
-      if (recent.calls.length >= KEPT) recent.calls.shift();
-      recent.calls.push(call);
+      note(recent, id, exchange.id, openTs, closeTs);
       if (other !== undefined)
         emit(
           aboutExchange('duplicate_in_flight_id', exchange, {

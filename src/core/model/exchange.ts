@@ -6,6 +6,7 @@ import { isStatelessRevision, type Version, versionLabel } from '../protocol/rev
 import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
+import { internalized } from './intern.ts';
 import { pickFields } from './keep.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
@@ -94,8 +95,18 @@ export function writerKey(
   return host === origin.host ? writer : `${host}\n${writer}`;
 }
 /** One transport instance; exchanges without a client are told apart by server at least. */
-export const clientKey = (host: string, client: string | null, server: string): string =>
-  client === null ? `${host}\n\n${server}` : `${host}\n${client}`;
+export function clientKey(host: string, client: string | null, server: string): string {
+  if (client === null) return `${host}\n\n${server}`;
+  const known = clientKeys.get(client);
+  if (known !== undefined && known.host === host) return known.key;
+  // Cleared whole rather than aged, as in intern.ts: asked several times for each exchange, and joined and hashed anew each time.
+  if (clientKeys.size >= CLIENT_KEYS) clientKeys.clear();
+  const key = internalized(`${host}\n${client}`);
+  clientKeys.set(client, { host, key });
+  return key;
+}
+const CLIENT_KEYS = 4096;
+const clientKeys = new Map<string, { readonly host: string; readonly key: string }>();
 
 /** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
 export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): string =>

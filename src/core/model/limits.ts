@@ -61,7 +61,7 @@ export const LIMITS = {
   /** Tools that have worked, of all servers. */
   workingTools: 4_000,
   /** Successful calls that a second, equal one is compared with, in two generations: two minutes of 500 per second. */
-  successfulWrites: 131_072,
+  successfulWrites: 65_536,
   /** Trend windows, one per server and payload kind. */
   trendServers: 200,
 

@@ -1,6 +1,7 @@
 /** Runs the table of detectors over the facts, each over the kinds it names, and lets their memories age. */
 import type { Detect, DetectorContext } from '../detectors/detector.ts';
 import { DETECTORS } from '../detectors/index.ts';
+import type { ExchangeKey } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
@@ -12,7 +13,7 @@ export interface DetectStage {
   tick(now: number): void;
 }
 
-export function createDetect(health: StoreHealth, policy: Policy): DetectStage {
+export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: ExchangeKey): DetectStage {
   const byKind = new Map<Fact['is'], Detect[]>();
   const memories: { expire(before: number): void }[] = [];
   let nextSweep = 0;
@@ -20,6 +21,7 @@ export function createDetect(health: StoreHealth, policy: Policy): DetectStage {
     health,
     policy,
     limits: policy.thresholds,
+    exchangeKey,
     memory<V extends { readonly ts: number }>(store: Parameters<DetectorContext['memory']>[0], cap: number) {
       const map = new BoundedMap<V>(store, cap, health);
       memories.push({ expire: (before) => map.expire(before) });
