@@ -4,6 +4,7 @@ import { detector, placeOf } from './detector.ts';
 export const ambiguousClose = detector({
   rule: 'ambiguous_close',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a response stream ended with outcome `ambiguous`',
   means: 'Nobody can say whether the answer was complete. The caller may hold a part of it, or wait for ever.',
   needs: 'nothing more than `close` lines',

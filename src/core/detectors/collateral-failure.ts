@@ -23,6 +23,7 @@ const KEPT = 8;
 export const collateralFailure = detector({
   rule: 'collateral_failure',
   on: ['verdict', 'suspended'],
+  ignoresPlain: true,
   fires:
     'an exchange that was in flight on a client when another one of it broke failed within 1 s, and not because its endpoint ended it',
   means: 'The client gave up healthy calls together with the broken one.',

@@ -34,9 +34,22 @@ export interface RuleText {
   readonly action: string;
 }
 
+/**
+ * A call that went as it should: answered by a result at the first try. Nearly all are, and most rules have nothing to say about them.
+ */
+export function isPlain(fact: Fact): boolean {
+  if (fact.is === 'operation') return fact.result === 'first_try';
+  if (fact.is !== 'verdict' || fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
+  const { fields, errorSeen, eventId } = fact.exchange;
+  if (errorSeen || eventId || fields.how !== 'eof') return false;
+  return fields.method !== 'initialize' && fields.method !== 'server/discover';
+}
+
 export interface DetectorSpec extends RuleText {
   /** The kinds of fact that it looks at. */
   readonly on: readonly Fact['is'][];
+  /** It is not shown plain calls (`isPlain`). */
+  readonly ignoresPlain?: true;
   create(context: DetectorContext): Detect;
 }
 
@@ -44,6 +57,7 @@ export interface DetectorSpec extends RuleText {
 export const detector = <K extends Fact['is']>(
   spec: RuleText & {
     readonly on: readonly K[];
+    readonly ignoresPlain?: true;
     create(context: DetectorContext): (fact: FactOf<K>, emit: Emit<FindingFact>) => void;
   },
 ): DetectorSpec => spec as unknown as DetectorSpec;

@@ -4,6 +4,7 @@ import { aboutAttempt, detector } from './detector.ts';
 export const discardedResponse = detector({
   rule: 'discarded_response',
   on: ['operation'],
+  ignoresPlain: true,
   fires: 'the terminal message of a 2xx response was seen, and the caller was then told `error` or `timeout`',
   means:
     'The server did the work and answered; the client threw the answer away (a late transport error, a payload it could not parse).',

@@ -6,6 +6,7 @@ import { createRecent, crosses, type Recent } from './recent.ts';
 export const endpointTerminationBurst = detector({
   rule: 'endpoint_termination_burst',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'at least 5 exchanges on one endpoint end abandoned or ambiguous within 1 s, none of them by its client',
   means:
     'One instance went away with its calls in flight: a rollout, an eviction, a crash, a load balancer that drains too fast.',

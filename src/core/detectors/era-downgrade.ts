@@ -16,6 +16,7 @@ const WITHIN_MS = 60_000;
 export const eraDowngrade = detector({
   rule: 'era_downgrade',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a client sent `server/discover` and then `initialize` to one server',
   means:
     'The probe for 2026-07-28 did not get a usable answer, and the client silently went back to sessions and resumption.',

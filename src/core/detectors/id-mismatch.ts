@@ -7,6 +7,7 @@ import { detector, placeOf } from './detector.ts';
 export const idMismatch = detector({
   rule: 'id_mismatch',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a response carried another id than the request, or a null id with a 2xx status',
   means: 'The caller waits for an answer that it will never recognise.',
   needs: '`id_match`',

@@ -11,6 +11,7 @@ const isReset = ({ fields: { error } }: Exchange, by: Side): boolean =>
 export const keepAliveRace = detector({
   rule: 'keep_alive_race',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a reset before the response head, with 0 bytes, on a reused connection that had been idle for at least 1 s',
   means: 'The keep-alive time of the peer is shorter than that of the client; the call may or may not have been read.',
   needs: '`connection.reused`, `connection.idle_ms`',

@@ -4,6 +4,7 @@ import { detector, placeOf } from './detector.ts';
 export const lateErrorAfterTerminal = detector({
   rule: 'late_error_after_terminal',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'the terminal message was seen and the exchange then ended in an error that the client did not cause',
   means: 'The server did its work; hosts show an error for a call that worked.',
   needs: '`close` lines with `terminal`',

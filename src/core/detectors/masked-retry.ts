@@ -5,6 +5,7 @@ import { detector, placeOf } from './detector.ts';
 export const maskedRetry = detector({
   rule: 'masked_retry',
   on: ['operation'],
+  ignoresPlain: true,
   fires: 'an operation was delivered by a retry (`masked_rotated`, `masked` or `masked_unknown`)',
   means: 'A failure that no error rate shows. If the call writes, it may have run twice.',
   needs: '`args_digest` or `request_key`, `endpoint`',

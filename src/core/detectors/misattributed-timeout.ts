@@ -4,6 +4,7 @@ import { aboutAttempt, detector } from './detector.ts';
 export const misattributedTimeout = detector({
   rule: 'misattributed_timeout',
   on: ['operation'],
+  ignoresPlain: true,
   fires:
     'the caller was told `timeout` at least 1 s after the stream had ended, not by the client, without its terminal message',
   means: 'The client did not notice the end of the stream. Dashboards show a slow server where a connection was cut.',

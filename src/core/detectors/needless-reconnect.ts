@@ -14,6 +14,7 @@ const WITHIN_MS = 60_000;
 export const needlessReconnect = detector({
   rule: 'needless_reconnect',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a resume GET followed a stream that had brought a JSON-RPC error as its answer',
   means: 'A bug of the client: one more request, and a stream that the server keeps open for nothing.',
   needs: '`event_ids`, `last_event_id`; digests make it certain',

@@ -6,6 +6,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const neverAnswered = detector({
   rule: 'never_answered',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a request was answered 202 or 204, without a carrier stream and without its terminal message',
   means: 'No answer can come any more; most clients wait for it until their time-out.',
   needs: '`status`',

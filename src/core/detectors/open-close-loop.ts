@@ -8,6 +8,7 @@ import { createRecent, crosses, type Recent } from './recent.ts';
 export const openCloseLoop = detector({
   rule: 'open_close_loop',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'at least 10 GET or listen streams of one client in 60 s that lived less than 2 s and carried no message',
   means: 'The client opens a stream that the server or a proxy closes at once, and has no back-off: load without use.',
   needs: 'the open time of the streams',

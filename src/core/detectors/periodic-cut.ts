@@ -15,6 +15,7 @@ const TIMERS = new Set(['TimeoutError', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY
 export const periodicCut = detector({
   rule: 'periodic_cut',
   on: ['verdict'],
+  ignoresPlain: true,
   fires:
     'at least 4 standalone or listen streams of a server in a row end after lives that differ by less than 5 %, not closed by their client (a time limit of its own counts) and not all at once',
   means: 'An idle or total time limit of a load balancer or proxy ends the streams; the evidence says its length.',

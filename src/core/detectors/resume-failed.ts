@@ -4,6 +4,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const resumeFailed = detector({
   rule: 'resume_failed',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a resume GET was refused, or a suspended stream ended for good after resume GETs that brought no answer',
   means: 'The server offers event ids but does not keep what it would need to resume: the answer is lost.',
   needs: '`last_event_id`, `event_ids`',

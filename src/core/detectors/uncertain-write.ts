@@ -5,6 +5,7 @@ import { detector, placeOf } from './detector.ts';
 export const uncertainWrite = detector({
   rule: 'uncertain_write',
   on: ['operation'],
+  ignoresPlain: true,
   fires: 'the next action of an operation is `confirm_outcome`',
   means: 'It was sent, it is not known to be harmless, and nothing proves its outcome.',
   needs: '`sent`, `method`',

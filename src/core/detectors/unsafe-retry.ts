@@ -4,6 +4,7 @@ import { detector, placeOf } from './detector.ts';
 export const unsafeRetry = detector({
   rule: 'unsafe_retry',
   on: ['operation'],
+  ignoresPlain: true,
   fires: 'a retry edge has safety `unsafe`',
   means: 'A write may have been done twice.',
   needs: '`args_digest` or `request_key`',

@@ -1,5 +1,5 @@
 /** Runs the table of detectors over the facts, each over the kinds it names, and lets their memories age. */
-import type { Detect, DetectorContext } from '../detectors/detector.ts';
+import { type Detect, type DetectorContext, isPlain } from '../detectors/detector.ts';
 import { DETECTORS } from '../detectors/index.ts';
 import type { ExchangeKey } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
@@ -15,6 +15,7 @@ export interface DetectStage {
 
 export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: ExchangeKey): DetectStage {
   const byKind = new Map<Fact['is'], Detect[]>();
+  const ofPlain = new Map<Fact['is'], Detect[]>();
   const memories: { expire(before: number): void }[] = [];
   let nextSweep = 0;
   const context: DetectorContext = {
@@ -30,11 +31,14 @@ export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: E
   };
   for (const spec of DETECTORS) {
     const detect = spec.create(context);
-    for (const kind of spec.on) byKind.set(kind, [...(byKind.get(kind) ?? []), detect]);
+    for (const kind of spec.on) {
+      byKind.set(kind, [...(byKind.get(kind) ?? []), detect]);
+      if (spec.ignoresPlain !== true) ofPlain.set(kind, [...(ofPlain.get(kind) ?? []), detect]);
+    }
   }
   return {
     push(fact, emit) {
-      const detectors = byKind.get(fact.is);
+      const detectors = (isPlain(fact) ? ofPlain : byKind).get(fact.is);
       if (detectors !== undefined) for (const detect of detectors) detect(fact, emit);
     },
     tick(now) {
