@@ -33,6 +33,11 @@ const below =
     own && places.some((place) => (place.endsWith('/') ? to.startsWith(place) : to === place));
 const outside = ({ own }: Import): boolean => !own;
 
+/** What detectors may share: their contract, their names, and memories that decide nothing. */
+const SHARED_BY_DETECTORS = ['detector', 'rules', 'trend-window', 'recent', 'call-key', 'listed', 'success-log'].map(
+  (name) => `core/detectors/${name}.ts`,
+);
+
 const RULES: readonly Rule[] = [
   {
     of: 'core/model/',
@@ -44,10 +49,7 @@ const RULES: readonly Rule[] = [
   {
     of: 'core/detectors/',
     text: 'a detector: the core, but no other detector',
-    allows: (to) =>
-      below('core/')(to) &&
-      (!below('core/detectors/')(to) ||
-        below('core/detectors/detector.ts', 'core/detectors/rules.ts', 'core/detectors/trend-window.ts')(to)),
+    allows: (to) => below('core/')(to) && (!below('core/detectors/')(to) || below(...SHARED_BY_DETECTORS)(to)),
   },
   { of: 'core/', text: 'core: the core alone, no node: and no package', allows: below('core/') },
   {

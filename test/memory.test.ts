@@ -1,6 +1,8 @@
 /** Memory under hostile input: nothing that a line may name makes the sidecar hold more than its caps. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { LIMITS } from '../src/core/model/limits.ts';
@@ -31,9 +33,47 @@ const CAPS: Readonly<Record<string, number>> = {
   seq_holes: LIMITS.seqHoles,
   trend_windows: LIMITS.trendServers,
   size_step_windows: LIMITS.trendServers,
+  reporting_clients: LIMITS.clients,
+  broken_clients: LIMITS.patterns,
+  client_breaks: LIMITS.patterns,
+  endpoint_bursts: LIMITS.patterns,
+  open_close_loops: LIMITS.patterns,
+  reconnect_loops: LIMITS.patterns,
+  periodic_cuts: LIMITS.patterns,
+  working_tools: LIMITS.workingTools,
+  stalled_calls: LIMITS.patterns,
+  client_calls: LIMITS.patterns,
+  successful_writes: LIMITS.successfulWrites,
+  told_callers: LIMITS.patterns,
+  lost_clients: LIMITS.patterns,
+  list_answers: LIMITS.patterns,
+  list_announcements: LIMITS.patterns,
+  listed_servers: LIMITS.patterns,
+  listed_places: LIMITS.patterns,
+  discover_probes: LIMITS.patterns,
+  dead_sessions: LIMITS.patterns,
+  error_answers: LIMITS.patterns,
+  amplification_windows: LIMITS.patterns,
 };
 /** Stores whose entries are replaced or evicted, but have no age. */
-const AGELESS = ['closed_ids', 'contracts', 'trend_windows', 'size_step_windows'];
+const AGELESS = ['closed_ids', 'successful_writes', 'contracts', 'trend_windows', 'size_step_windows'];
+const LONG = process.env.TAILFIN_LONG === '1';
+const MEMORY_RUN = fileURLToPath(new URL('support/memory-run.ts', import.meta.url));
+
+interface Held {
+  readonly rss: number;
+  readonly heap: number;
+  readonly series: number;
+  readonly entries: Readonly<Record<string, number>>;
+  readonly evictions: Readonly<Record<string, number>>;
+}
+/** What a pipeline in a process of its own holds after so many exchanges (test/support/memory-run.ts). */
+function heldAfter(kind: 'calm' | 'hostile', exchanges: number): Held {
+  const flags = ['--expose-gc', '--max-semi-space-size=4', '--import', 'tsx'];
+  const run = spawnSync(process.execPath, [...flags, MEMORY_RUN, kind, String(exchanges)], { encoding: 'utf8' });
+  assert.equal(run.status, 0, run.stderr);
+  return JSON.parse(run.stdout) as Held;
+}
 /** The heap that is alive, in MiB. */
 const liveHeap = (): number => {
   collectGarbage();
@@ -127,4 +167,27 @@ test('a text that is far too long is cut for good: what is held of it is no long
   const grown = liveHeap() - before;
   assert.ok(grown < 8, `${grown.toFixed(1)} MiB are held of 100 attempts`);
   pipeline.finish();
+});
+
+test('names that never come again fill the stores of the detectors to their caps, and no further', () => {
+  const exchanges = LONG ? 1_000_000 : 50_000;
+  const hostile = heldAfter('hostile', exchanges);
+  for (const [store, held] of Object.entries(hostile.entries)) {
+    const cap = CAPS[store];
+    assert.ok(cap !== undefined && held <= cap, `${store} holds ${held} of ${cap}`);
+    // What is at its cap was given up one by one.
+    if (held === cap && store !== 'closed_ids') assert.ok((hostile.evictions[store] ?? 0) > 0, store);
+  }
+  const filled = ['reporting_clients', 'client_calls', 'working_tools', 'endpoint_bursts'];
+  for (const store of filled) assert.equal(hostile.entries[store], CAPS[store], store);
+  assert.ok(hostile.series <= LIMITS.series, `${hostile.series} series`);
+  const calm = heldAfter('calm', exchanges);
+  const MIB = 2 ** 20;
+  const more = (hostile.heap - calm.heap) / MIB;
+  // Measured: 25 MiB after 50,000 exchanges, 39 MiB from 200,000 on; names of other lines are what most of it is.
+  assert.ok(more < 64, `${more.toFixed(1)} MiB more heap than for a few names`);
+  if (!LONG) return;
+  const half = heldAfter('hostile', exchanges / 2);
+  const growth = hostile.rss / half.rss;
+  assert.ok(growth < 1.2, `RSS grew by ${growth.toFixed(2)} from half the names to all`);
 });

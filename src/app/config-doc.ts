@@ -16,6 +16,10 @@ evidence:
 policy:
   cut_mid: abandoned
 
+thresholds:
+  silent_hang_ms: 60000
+  periodic_spread: 0.02
+
 servers:
   library:
     sentinel: mandated
@@ -29,7 +33,8 @@ servers:
 `;
 
 export function renderConfigDoc(): string {
-  const keys: readonly KeySpec[] = Object.values(KEYS);
+  const keys: readonly KeySpec[] = Object.values<KeySpec>(KEYS).filter((spec) => !isThreshold(spec));
+  const thresholds: readonly KeySpec[] = Object.values<KeySpec>(KEYS).filter(isThreshold);
   const serverKeys: readonly KeySpec[] = Object.values(SERVER_KEYS);
   return `# Configuration
 
@@ -49,6 +54,15 @@ ${table(
 
 An empty environment variable counts as unset. Other \`TAILFIN_*\` variables are ignored, because Kubernetes sets such names for
 a service called \`tailfin\`. A list in a variable or flag is separated by commas (commas inside \`{a,b}\` do not separate).
+
+## Thresholds
+
+When a [finding](findings.md) fires, below \`thresholds\`. Times are in milliseconds. The file alone can set them.
+
+${table(
+  ['Key', 'Value', 'Default', 'Meaning'],
+  thresholds.map((spec) => [code(spec.path), valueText(spec), defaultText(spec), spec.doc]),
+)}
 
 ## Servers
 
@@ -73,6 +87,8 @@ ${EXAMPLE_CONFIG}\`\`\`
 `;
 }
 
+const isThreshold = ({ path }: KeySpec): boolean => path.startsWith('thresholds.');
+
 function valueText(spec: KeySpec): string {
   switch (spec.type) {
     case 'enum':
@@ -90,6 +106,8 @@ function valueText(spec: KeySpec): string {
       return 'glob or list of globs';
     case 'glob':
       return 'glob';
+    case 'number':
+      return `${spec.whole === true ? 'whole number' : 'number'} above 0, at most ${spec.max}`;
     case 'string':
       return 'text';
   }

@@ -3,23 +3,37 @@
  * `Config` all derive from it: a key that is not here does not exist, and a key that nothing uses must not be here.
  */
 import { MAX_ID_BYTES } from '../core/model/fields.ts';
+import { THRESHOLDS, type ThresholdName, UNIT_MAX } from '../core/model/thresholds.ts';
 
 export interface KeySpec {
   /** Where it stands in the file; a dot is one level of nesting. */
   readonly path: string;
-  /** string: text of at most 128 bytes; file: a path; count: a whole number; glob: one pattern over names; globs, paths: one pattern or a list of them. */
-  readonly type: 'string' | 'file' | 'count' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
+  /** string: text of at most 128 bytes; file: a path; count: a whole number; number: one above 0; glob: one pattern over names; globs, paths: one pattern or a list of them. */
+  readonly type: 'string' | 'file' | 'count' | 'number' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
   /** The closed words of an enum. */
   readonly values?: readonly string[];
   /** Least and greatest value of a count. */
   readonly range?: readonly [least: number, greatest: number];
   /** As it would stand in the file. Without one the key is unset; an empty value is allowed only where it is the default. */
   readonly default?: boolean | string | number | readonly string[];
+  /** Of a number, which is above 0. */
+  readonly max?: number;
+  readonly whole?: boolean;
   readonly env?: string;
   readonly flag?: string;
   /** One sentence or two, with units where there are any. */
   readonly doc: string;
 }
+
+type ThresholdSpec = KeySpec & { readonly type: 'number'; readonly default: number };
+/** One key for each threshold of a finding. */
+const THRESHOLD_KEYS = Object.fromEntries(
+  Object.entries(THRESHOLDS).map(([name, { value, unit, doc, ...own }]) => {
+    const max = 'max' in own ? own.max : UNIT_MAX[unit];
+    const spec = { path: `thresholds.${name}`, type: 'number', default: value, max, whole: unit !== 'ratio', doc };
+    return [`thresholds.${name}`, spec];
+  }),
+) as { readonly [Name in ThresholdName as `thresholds.${Name}`]: ThresholdSpec };
 
 export const KEYS = {
   events: {
@@ -131,6 +145,7 @@ export const KEYS = {
     flag: '--policy-cut-mid',
     doc: 'Verdict on a stream that ended cleanly in the middle of an SSE event or of its JSON, without any other proof.',
   },
+  ...THRESHOLD_KEYS,
 } as const satisfies Record<string, KeySpec>;
 
 /** The keys below `servers.NAME`: what only the operator can state about one server. The file alone can set them. */
@@ -180,7 +195,7 @@ type Typed<S extends KeySpec> = S extends { readonly values: readonly (infer Wor
   ? Word
   : S['type'] extends 'boolean'
     ? boolean
-    : S['type'] extends 'count'
+    : S['type'] extends 'count' | 'number'
       ? number
       : S['type'] extends 'listen'
         ? ListenAddress

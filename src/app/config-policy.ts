@@ -1,5 +1,6 @@
 /** Configuration to the core's policy: the globs are compiled here, once, so that the core asks plain functions. */
 import type { Policy, ServerPolicy } from '../core/model/policy.ts';
+import { THRESHOLDS, type ThresholdName, type Thresholds } from '../core/model/thresholds.ts';
 import type { Config, ServerConfig } from './config-keys.ts';
 import { nameMatcher } from './name-glob.ts';
 
@@ -17,6 +18,7 @@ export function toPolicy(config: Config): Policy {
 
   return {
     cutMid: config.policyCutMid,
+    thresholds: toThresholds(config),
     servers: rules.map(({ policy }) => policy),
     server(name) {
       const exact = byName.get(name);
@@ -27,6 +29,11 @@ export function toPolicy(config: Config): Policy {
       return found;
     },
   };
+}
+
+function toThresholds(config: Config): Thresholds {
+  const names = Object.keys(THRESHOLDS) as ThresholdName[];
+  return Object.fromEntries(names.map((name) => [name, config[`thresholds.${name}`]])) as Thresholds;
 }
 
 function toServerPolicy(server: ServerConfig): ServerPolicy {

@@ -19,6 +19,8 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
   switch (spec.type) {
     case 'boolean':
       return typeof raw === 'boolean' ? raw : complain(`expected true or false, found ${describe(raw)}`);
+    case 'number':
+      return parseNumber(spec, raw, complain);
     case 'enum':
       return parseWord(spec.values ?? [], raw, complain);
     case 'listen':
@@ -93,6 +95,14 @@ function parseFile(raw: unknown, complain: Complain): string | undefined {
   if (!isText(raw, 'a path', complain)) return undefined;
   if (!raw.includes('\0') && Buffer.byteLength(raw) <= MAX_PATH_BYTES) return raw;
   complain(`${quote(raw)} is not a path`);
+  return undefined;
+}
+
+function parseNumber({ max, whole }: KeySpec, raw: unknown, complain: Complain): number | undefined {
+  const kind = whole === true ? 'a whole number' : 'a number';
+  const fits = typeof raw === 'number' && Number.isFinite(raw) && raw > 0 && (whole !== true || Number.isInteger(raw));
+  if (fits && raw <= (max ?? raw)) return raw;
+  complain(`expected ${kind} above 0${max === undefined ? '' : ` and at most ${max}`}, found ${describe(raw)}`);
   return undefined;
 }
 

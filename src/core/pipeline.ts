@@ -7,7 +7,7 @@ import { createEventCounter } from './measures/event-counter.ts';
 import { createGauges } from './measures/gauges.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { writerKey } from './model/exchange.ts';
+import { clientKey, createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
@@ -89,10 +89,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
   const health = createStoreHealth();
   const measure = createMeasure(cells);
-  const detect = createDetect(health);
+  const detect = createDetect(health, policy, createExchangeKey(home));
   const track = createTrack(policy, health, home, () => correlate.held());
   const resume = createResume(policy, health);
-  const correlate = createCorrelate(policy, health, home);
+  const correlate = createCorrelate(policy, health, home, (key) => resume.overdue(key, onClassified));
   const scanner = new LineScanner();
   const latestVersion = new Map<string, Version | null>();
   let now = Number.NEGATIVE_INFINITY;
@@ -107,11 +107,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   };
   const onFacts = (fact: Fact): void => {
     state(fact);
-    detect(fact, state);
+    detect.push(fact, state);
   };
   const onClassified = (input: Classified): void => {
     if (input.is === 'judged')
       onFacts({ is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict });
+    else onFacts({ is: 'suspended', exchange: input.exchange });
     correlate.classified(input, onFacts);
   };
   /** Stated once for each pair while it is the latest of its server. */
@@ -142,6 +143,11 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         onFacts({ is: 'contract', server: input.server, version, contract: input.contract });
         return;
       }
+      case 'notified':
+        // The notifications of a response are about its request: they announce nothing.
+        if (kindOf(input.exchange) !== 'response')
+          onFacts({ is: 'notified', server: input.exchange.server, ts: input.ts });
+        return;
       case 'parse':
       case 'settle':
       case 'client': {
@@ -154,6 +160,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
         return;
     }
     correlate.tracked(input, onFacts);
+    if (input.is === 'client')
+      onFacts({ is: 'client', event: input.event, server: serverLabel(input.event.fields, policy), client: input.key });
   };
   const sequence = createSequence(
     {
@@ -185,6 +193,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     track.tick(now, onTracked);
     resume.tick(now, onClassified);
     correlate.tick(now, onFacts);
+    detect.tick(now);
   };
   /** A refused line is not a missing one: it has its place too, at the time of the lines around it. */
   const noteSeq = (line: Numbered, origin: Origin, ts: number): void => {
@@ -205,6 +214,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       return;
     }
     countEvent(origin.source, type);
+    if (type === 'settle' && typeof fields.client === 'string')
+      onFacts({ is: 'reports', client: clientKey(fields.host ?? origin.host, fields.client, ''), ts });
     if (type === 'gap') cells.add('events_missing', fields.dropped as number, [origin.source]);
     else track.push(event, onTracked);
   };

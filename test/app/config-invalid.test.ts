@@ -114,6 +114,19 @@ const CASES: Record<string, readonly string[]> = {
     `:3: "x\\ny": unknown key; valid here: ${TOP_KEYS}`,
   ],
   '26-unknown-anchor.yaml': [':4: text that starts with * must be in quotes'],
+  '27-thresholds.yaml': [
+    ':2: thresholds.burst_count: expected a whole number above 0 and at most 100, found the number 2.5',
+    ':3: thresholds.burst_window_ms: expected a whole number above 0 and at most 86400000, found the number 0',
+    ':4: thresholds.loop_count: expected a whole number above 0 and at most 100, found the number -1',
+    ':5: thresholds.loop_life_ms: expected a whole number above 0 and at most 86400000, found "2000"',
+    ':6: thresholds.silent_hang_ms: expected a whole number above 0 and at most 600000, found the number 600001',
+    ':7: thresholds.periodic_spread: expected a number above 0 and at most 1000000, found the number NaN',
+    ':8: thresholds.periodic_count: expected a whole number above 0 and at most 100, found the number 101',
+    ':9: thresholds.stall_ms: expected a whole number above 0 and at most 86400000, found the number 1.5',
+    ':10: thresholds.amplification_ratio: expected a number above 0 and at most 1000000, found the number Infinity',
+    ':11: thresholds.burst_windw_ms: unknown key; did you mean "burst_window_ms"?',
+    ':12: silent_hang_ms: unknown key; did you mean "thresholds.silent_hang_ms"?',
+  ],
 };
 
 function problemsOf(input: ConfigInput, folder = FOLDER): readonly string[] {

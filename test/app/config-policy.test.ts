@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfig, toPolicy } from '../../src/app/config.ts';
 import { DEFAULT_POLICY } from '../../src/core/model/policy.ts';
+import { DEFAULT_THRESHOLDS, THRESHOLDS } from '../../src/core/model/thresholds.ts';
+import { close, NO_HEAD, runLines } from '../support/build-event.ts';
 import { loadText as load } from './load-text.ts';
 
 test('policy: an exact NAME wins, else the first match in file order', () => {
@@ -63,9 +65,27 @@ test('policy: the same answers after more names than are remembered', () => {
   }
 });
 
+test('policy: each threshold of a finding is a key, and what is not set keeps its default', () => {
+  for (const [name, { value, unit }] of Object.entries(THRESHOLDS)) {
+    const other = unit === 'ratio' ? value / 2 : value + 1;
+    const { thresholds } = toPolicy(load(`thresholds:\n  ${name}: ${other}\n`));
+    assert.deepEqual(thresholds, { ...DEFAULT_THRESHOLDS, [name]: other });
+  }
+  assert.deepEqual(toPolicy(load('thresholds:\n')).thresholds, DEFAULT_THRESHOLDS);
+});
+
+test('policy: a threshold that was set decides', () => {
+  const silent = load('thresholds: {keep_alive_idle_ms: 5001}');
+  const connection = { id: 'k', reused: true, idle_ms: 5000 };
+  const lines = [close('x', 0, { ...NO_HEAD, connection })];
+  assert.equal(runLines(lines).findings('keep_alive_race').length, 1);
+  assert.equal(runLines(lines, { policy: toPolicy(silent) }).findings('keep_alive_race').length, 0);
+});
+
 test('policy: without a configuration it is the default policy of the core', () => {
   const policy = toPolicy(loadConfig({}));
   assert.equal(policy.cutMid, DEFAULT_POLICY.cutMid);
   assert.deepEqual(policy.servers, DEFAULT_POLICY.servers);
+  assert.deepEqual(policy.thresholds, DEFAULT_POLICY.thresholds);
   assert.equal(policy.server('any'), DEFAULT_POLICY.server('any'));
 });

@@ -5,11 +5,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { loadConfig, printConfig } from '../../src/app/config.ts';
 import { nameGlobFault } from '../../src/app/name-glob.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import { CONFIG_FILE, loadText as load, valuesOf as values } from './load-text.ts';
 
 test('print: each value with its origin', () => {
-  const text = 'events: [a, "b c"]\nservers:\n  web:\n    match: "*:8080"\n    sticky: true\n  "a.b:1": {}\n';
+  const text =
+    'events: [a, "b c"]\nthresholds: {stall_ms: 9}\nservers:\n  web:\n    match: "*:8080"\n    sticky: true\n  "a.b:1": {}\n';
   const print = printConfig(load(text, { env: { TAILFIN_FROM: 'end' }, flags: { metricsListen: '[::]:1' } }));
+  const thresholds = Object.entries(DEFAULT_THRESHOLDS)
+    .map(([name, value]) => `  ${name}: ${name === 'stall_ms' ? '9 # file /tailfin.yaml:2' : `${value} # default`}\n`)
+    .join('');
   assert.equal(
     print.replaceAll(dirname(CONFIG_FILE), ''),
     `events: [a, "b c"] # file /tailfin.yaml:1
@@ -27,10 +32,11 @@ evidence:
   max_per_second: 50 # default
 policy:
   cut_mid: ambiguous # default
-servers:
+thresholds:
+${thresholds}servers:
   web:
-    match: "*:8080" # file /tailfin.yaml:4
-    sticky: true # file /tailfin.yaml:5
+    match: "*:8080" # file /tailfin.yaml:5
+    sticky: true # file /tailfin.yaml:6
     read_only_tools: [] # default
   a.b:1:
     read_only_tools: [] # default

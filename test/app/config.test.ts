@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/app/config.ts';
 import { EXAMPLE_CONFIG, renderConfigDoc } from '../../src/app/config-doc.ts';
 import { KEYS, type KeySpec, SERVER_KEYS } from '../../src/app/config-keys.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './load-text.ts';
 
 const DEFAULTS = {
@@ -19,8 +20,12 @@ const DEFAULTS = {
   evidenceOldFiles: 4,
   evidenceMaxPerSecond: 50,
   policyCutMid: 'ambiguous',
+  ...Object.fromEntries(Object.entries(DEFAULT_THRESHOLDS).map(([name, value]) => [`thresholds.${name}`, value])),
   servers: [],
 };
+/** Those that a variable or a flag can set too: the thresholds of findings stand in the file alone. */
+type Setting = Exclude<keyof typeof KEYS, `thresholds.${string}`>;
+const SETTINGS = Object.entries<KeySpec>(KEYS).filter(([, { path }]) => !path.startsWith('thresholds.'));
 
 test('defaults: without a file, with an empty one, with sections that hold nothing', () => {
   assert.deepEqual(values(loadConfig({})), DEFAULTS);
@@ -63,14 +68,14 @@ test('the example of the documentation sets every key of a server, and loads', (
 });
 
 test('names of variables and flags follow from the path, the field from the flag as commander does it', () => {
-  for (const [field, spec] of Object.entries(KEYS)) {
+  for (const [field, spec] of SETTINGS) {
     // What switches a part on is called like the part.
     const name = spec.path.replace(/\.enabled$/, '');
     assert.equal(spec.env, `TAILFIN_${name.toUpperCase().replace('.', '_')}`);
     assert.equal(spec.flag, `--${name.replace(/[._]/g, '-')}`);
     assert.equal(
       field,
-      spec.flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+      spec.flag?.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     );
   }
 });
@@ -104,6 +109,7 @@ test('defaults < file < environment < flags, key by key', () => {
     'evidence.old_files': 'default',
     'evidence.max_per_second': 'default',
     'policy.cut_mid': `file ${file}:4`,
+    ...Object.fromEntries(Object.keys(DEFAULT_THRESHOLDS).map((name) => [`thresholds.${name}`, 'default'])),
   });
 });
 
@@ -122,8 +128,9 @@ test('every variable and flag sets its key', () => {
     evidenceOldFiles: '0',
     evidenceMaxPerSecond: '7',
     policyCutMid: 'abandoned',
-  } satisfies Record<keyof typeof KEYS, string>;
+  } satisfies Record<Setting, string>;
   const expected = {
+    ...DEFAULTS,
     ...texts,
     events: ['/a/{b,c}.ndjson', '/d/*'],
     metricsListen: { host: '::1', port: 0 },
@@ -134,9 +141,7 @@ test('every variable and flag sets its key', () => {
     ingest: true,
     servers: [],
   };
-  const env = Object.fromEntries(
-    Object.entries(KEYS).map(([field, { env }]) => [env, texts[field as keyof typeof KEYS]]),
-  );
+  const env = Object.fromEntries(SETTINGS.map(([field, { env }]) => [env, texts[field as Setting]]));
   assert.deepEqual(values(loadConfig({ env })), expected);
   assert.deepEqual(values(loadConfig({ flags: texts })), expected);
   // a flag without a value, as commander gives it

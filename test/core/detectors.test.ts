@@ -1,8 +1,6 @@
-/** Each detector of single facts: what fires it, and what narrowly does not. The parse detectors are in trend-window.test.ts. */
+/** Rules about one exchange or one operation as such: what fires each, and what narrowly does not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DETECTORS } from '../../src/core/detectors/index.ts';
-import { RULES } from '../../src/core/detectors/rules.ts';
 import {
   ANSWERED,
   close,
@@ -16,6 +14,7 @@ import {
   runLines,
   settle,
 } from '../support/build-event.ts';
+import { detectorCases } from '../support/detector-cases.ts';
 
 const GET = { http_method: 'GET', rpc_kind: 'none', method: undefined } as const;
 const CLIENT = { by: 'client', error: 'AbortError' } as const;
@@ -27,9 +26,7 @@ const retried = (first: Fields = {}, second: Fields = {}): Line[] => [
   close('y', 1000, { ...ANSWERED, ...second }),
 ];
 
-const CASES: Readonly<
-  Record<string, { fires: Readonly<Record<string, Line[]>>; silent: Readonly<Record<string, Line[]>> }>
-> = {
+detectorCases({
   ambiguous_close: {
     fires: { 'no evidence': one(), 'not resumed': one(PRIMED), 'cut mid': one({ cut: 'mid' }) },
     silent: {
@@ -115,19 +112,7 @@ const CASES: Readonly<
       'a null id of a refusal': one({ ...JSON_BODY, id_match: 'null_id', status: 404, error_code: -32001 }),
     },
   },
-};
-
-for (const [rule, { fires, silent }] of Object.entries(CASES)) {
-  for (const [name, lines] of Object.entries(fires))
-    test(`${rule} fires: ${name}`, () => {
-      const { findings, samples } = runLines(lines);
-      assert.equal(findings(rule).length, 1);
-      assert.equal(findings(rule)[0]?.server, 'srv');
-      assert.equal(samples('tailfin_findings_total', { server: 'srv', rule }), 1);
-    });
-  for (const [name, lines] of Object.entries(silent))
-    test(`${rule} is silent: ${name}`, () => assert.deepEqual(runLines(lines).findings(rule), []));
-}
+});
 
 test('unsafe_retry: a tool that the operator lists as read-only is safe', () => {
   const policy = policyOf({ srv: { isReadOnlyTool: (tool) => tool === 'tool' } });
@@ -142,24 +127,4 @@ test('unsafe_retry: one finding for each unsafe edge', () => {
   const lines = [close('x', 0, RESET), close('y', 1000, RESET), close('z', 2000, ANSWERED)];
   assert.equal(runLines(lines).findings('unsafe_retry').length, 2);
   assert.equal(runLines(lines).findings('masked_retry').length, 1);
-});
-
-test('findings: closed words and numbers only, and an exchange to look at', () => {
-  const all = Object.values(CASES).flatMap(({ fires }) =>
-    Object.values(fires).flatMap((lines) => runLines(lines).findings()),
-  );
-  for (const { evidence, exchange, ts } of all) {
-    assert.ok(exchange !== null && Number.isFinite(ts));
-    for (const value of Object.values(evidence))
-      assert.ok(value === null || typeof value !== 'object', JSON.stringify(evidence));
-  }
-});
-
-test('detectors: the table holds each rule once, and each has a case', () => {
-  assert.deepEqual(DETECTORS.map(({ rule }) => rule).sort(), [...RULES].sort());
-  const cased = [...Object.keys(CASES), 'parse_failure_trend', 'parse_failure_size_step'];
-  assert.deepEqual(
-    RULES.filter((rule) => !cased.includes(rule)),
-    [],
-  );
 });

@@ -56,6 +56,12 @@ const CASES: Readonly<Record<string, readonly Line[]>> = {
     again(60_001, { client: 'c2' }),
   ],
   'the same, of an unknown client': [close('x', 0, { ...RESET, ...PRIMED }), again(60_001, { client: undefined })],
+  'the same, on a replaced client, told cancelled before its one line': [
+    close('x', 0, { ...RESET, ...PRIMED }),
+    client('reconnected', 60_000),
+    settle('y', 60_000, 'cancelled', { client: 'c2' }),
+    again(60_001, { client: 'c2' }),
+  ],
   'a payload line after the wait for a resume was over': [
     close('x', 0, { ...RESET, ...PRIMED }),
     open('g', 0, GET),

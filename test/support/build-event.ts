@@ -8,6 +8,7 @@ import type { Origin } from '../../src/core/model/event.ts';
 import type { Fact, FindingFact, VerdictFact } from '../../src/core/model/facts.ts';
 import type { OperationFact } from '../../src/core/model/operation.ts';
 import { DEFAULT_POLICY, type Policy, type ServerPolicy } from '../../src/core/model/policy.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
 import { createPipeline, type Pipeline } from '../../src/core/pipeline.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
@@ -66,7 +67,12 @@ export function policyOf(
   cutMid: Policy['cutMid'] = 'ambiguous',
 ): Policy {
   const all = Object.entries(servers).map(([name, rest]) => ({ isReadOnlyTool: () => false, ...rest, name }));
-  return { cutMid, servers: all, server: (name) => all.find((each) => each.name === name) };
+  return {
+    cutMid,
+    thresholds: DEFAULT_THRESHOLDS,
+    servers: all,
+    server: (name) => all.find((each) => each.name === name),
+  };
 }
 
 /** The sum of the samples of a metric that carry these labels. Histograms count their observations. */

@@ -3,8 +3,13 @@ import { detector, placeOf } from './detector.ts';
 
 export const ambiguousClose = detector({
   rule: 'ambiguous_close',
-  on: 'verdict',
+  on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a response stream ended with outcome `ambiguous`',
+  means: 'Nobody can say whether the answer was complete. The caller may hold a part of it, or wait for ever.',
+  needs: 'nothing more than `close` lines',
+  source: 'seed document on stream completion; design section 4, row 13',
+  action: 'Find who ends the streams (a rollout, a proxy limit); let the server declare a mandatory terminal message.',
   create: () => (fact, emit) => {
     const { exchange, verdict } = fact;
     if (verdict?.outcome !== 'ambiguous') return;

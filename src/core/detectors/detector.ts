@@ -1,24 +1,96 @@
 /** The contract of a detector: facts in, findings out. No detector knows another one; each keeps bounded memory of its own. */
 import type { Origin, Place } from '../model/event.ts';
+import type { Exchange, ExchangeKey } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
+import type { StoreName } from '../model/limits.ts';
+import type { Attempt } from '../model/operation.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Thresholds } from '../model/thresholds.ts';
 import type { Emit } from '../stage.ts';
-import type { StoreHealth } from '../store.ts';
+import type { BoundedMap, StoreHealth } from '../store.ts';
 import type { RuleName } from './rules.ts';
 
-export type FactOf<K extends Fact['is']> = Extract<Fact, { is: K }>;
+type FactOf<K extends Fact['is']> = Extract<Fact, { is: K }>;
+export type Detect = (fact: Fact, emit: Emit<FindingFact>) => void;
 
-export interface DetectorSpec<K extends Fact['is'] = Fact['is']> {
-  readonly rule: RuleName;
-  /** The one kind of fact it looks at. */
-  readonly on: K;
-  /** One sentence: when it fires (docs/findings.md). */
-  readonly fires: string;
-  create(health: StoreHealth): (fact: FactOf<K>, emit: Emit<FindingFact>) => void;
+export interface DetectorContext {
+  readonly health: StoreHealth;
+  readonly policy: Policy;
+  readonly limits: Thresholds;
+  readonly exchangeKey: ExchangeKey;
+  /** A bounded memory; entries that were not set for a day are forgotten. */
+  memory<V extends { readonly ts: number }>(store: StoreName, cap: number): BoundedMap<V>;
 }
+
+/** What people read about a rule: docs/findings.md derives from it. */
+export interface RuleText {
+  readonly rule: RuleName;
+  /** One sentence: when it fires, with the default thresholds. */
+  readonly fires: string;
+  readonly means: string;
+  /** What must be in the events for it to be seen. */
+  readonly needs: string;
+  readonly source: string;
+  readonly action: string;
+}
+
+/**
+ * A call that went as it should: answered by a result at the first try. Nearly all are, and most rules have nothing to say about them.
+ */
+export function isPlain(fact: Fact): boolean {
+  if (fact.is === 'operation') return fact.result === 'first_try';
+  if (fact.is !== 'verdict' || fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
+  const { fields, errorSeen, eventId } = fact.exchange;
+  if (errorSeen || eventId || fields.how !== 'eof') return false;
+  return fields.method !== 'initialize' && fields.method !== 'server/discover';
+}
+
+export interface DetectorSpec extends RuleText {
+  /** The kinds of fact that it looks at. */
+  readonly on: readonly Fact['is'][];
+  /** It is not shown plain calls (`isPlain`). */
+  readonly ignoresPlain?: true;
+  create(context: DetectorContext): Detect;
+}
+
+/** Keeps the kind of fact out of the table's type: detectors of all kinds stand in one list. */
+export const detector = <K extends Fact['is']>(
+  spec: RuleText & {
+    readonly on: readonly K[];
+    readonly ignoresPlain?: true;
+    create(context: DetectorContext): (fact: FactOf<K>, emit: Emit<FindingFact>) => void;
+  },
+): DetectorSpec => spec as unknown as DetectorSpec;
 
 /** Where the line stands that shows it. */
 export const placeOf = ({ origin, line }: { origin: Origin | null; line: number }): Place | null =>
   origin === null ? null : { origin, line };
 
-/** Keeps the kind of fact out of the table's type: detectors of all kinds stand in one list. */
-export const detector = <K extends Fact['is']>(spec: DetectorSpec<K>): DetectorSpec => spec as unknown as DetectorSpec;
+/** A finding about one exchange, shown by its closing line. */
+export const aboutExchange = (rule: RuleName, exchange: Exchange, evidence: FindingFact['evidence']): FindingFact => ({
+  is: 'finding',
+  rule,
+  server: exchange.server,
+  exchange: exchange.id,
+  ts: exchange.closeTs,
+  trace: exchange.fields.trace ?? null,
+  at: placeOf(exchange),
+  evidence,
+});
+
+/** A finding about one attempt of an operation. */
+export const aboutAttempt = (
+  rule: RuleName,
+  attempt: Attempt,
+  ts: number,
+  evidence: FindingFact['evidence'],
+): FindingFact => ({
+  is: 'finding',
+  rule,
+  server: attempt.server,
+  exchange: attempt.exchange,
+  ts,
+  trace: attempt.trace,
+  at: placeOf(attempt),
+  evidence,
+});

@@ -6,8 +6,13 @@ import { detector, placeOf } from './detector.ts';
 
 export const idMismatch = detector({
   rule: 'id_mismatch',
-  on: 'verdict',
+  on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a response carried another id than the request, or a null id with a 2xx status',
+  means: 'The caller waits for an answer that it will never recognise.',
+  needs: '`id_match`',
+  source: 'JSON-RPC 2.0, section 5',
+  action: 'Fix the server or the gateway that rewrites ids.',
   create: () => (fact, emit) => {
     if (fact.verdict === null || fact.exchange.terminal) return;
     const { exchange } = fact;

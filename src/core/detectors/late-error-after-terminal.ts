@@ -3,8 +3,13 @@ import { detector, placeOf } from './detector.ts';
 
 export const lateErrorAfterTerminal = detector({
   rule: 'late_error_after_terminal',
-  on: 'verdict',
+  on: ['verdict'],
+  ignoresPlain: true,
   fires: 'the terminal message was seen and the exchange then ended in an error that the client did not cause',
+  means: 'The server did its work; hosts show an error for a call that worked.',
+  needs: '`close` lines with `terminal`',
+  source: 'measured with both TypeScript SDKs',
+  action: 'Find who drops the end of the body (a missing chunk terminator, a reset); do not repeat the call.',
   create: () => (fact, emit) => {
     if (fact.verdict === null) return;
     const { exchange } = fact;

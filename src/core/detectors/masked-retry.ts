@@ -4,8 +4,13 @@ import { detector, placeOf } from './detector.ts';
 
 export const maskedRetry = detector({
   rule: 'masked_retry',
-  on: 'operation',
+  on: ['operation'],
+  ignoresPlain: true,
   fires: 'an operation was delivered by a retry (`masked_rotated`, `masked` or `masked_unknown`)',
+  means: 'A failure that no error rate shows. If the call writes, it may have run twice.',
+  needs: '`args_digest` or `request_key`, `endpoint`',
+  source: 'design section 5',
+  action: 'Look at the first attempt, not at the one that worked; see unsafe_retry for writes.',
   create: () => (fact, emit) => {
     if (!fact.result.startsWith('masked')) return;
     const { operation, result, edges, ts } = fact;

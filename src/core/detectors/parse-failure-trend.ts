@@ -2,19 +2,19 @@
 import { detector, placeOf } from './detector.ts';
 import { createTrendWindows } from './trend-window.ts';
 
-const MIN_Z = 4;
-const MIN_R = 0.1;
-const MIN_FAILURES = 10;
-
 export const parseFailureTrend = detector({
   rule: 'parse_failure_trend',
-  on: 'trend',
-  fires: `z > ${MIN_Z}, r > ${MIN_R} and at least ${MIN_FAILURES} failures of known full length in 30 min`,
-  create: (health) => {
+  on: ['trend'],
+  fires: 'z > 4, r > 0.1 and at least 10 failures of known full length in 30 min',
+  means: 'Long answers are cut on the way. A dashboard of error rates shows a few bad parses.',
+  needs: '`parse` lines with lengths',
+  source: 'design section 7',
+  action: 'Look for a buffer, a body limit or a time limit between host and server.',
+  create: ({ health, limits }) => {
     const add = createTrendWindows(
       'trend_windows',
       health,
-      (w) => w.nFailed >= MIN_FAILURES && w.z > MIN_Z && w.r > MIN_R,
+      (w) => w.nFailed >= limits.parse_trend_failures && w.z > limits.parse_trend_z && w.r > limits.parse_trend_r,
     );
     return (fact, emit) => {
       const crossed = add(fact);

@@ -1,4 +1,4 @@
-/** Closed names of findings: the `rule` label. Detectors are listed in index.ts; a rule without a detector has no series. */
+/** Closed names of findings: the `rule` label (design section 6). Detectors are listed in index.ts. */
 export const RULES = [
   'ambiguous_close',
   'masked_retry',
@@ -6,7 +6,42 @@ export const RULES = [
   'uncertain_write',
   'parse_failure_trend',
   'parse_failure_size_step',
+  'collateral_failure',
+  'closed_client_call',
+  'silent_hang',
+  'misattributed_timeout',
+  'never_answered',
+  'discarded_response',
+  'stall_then_instant_identical_retry',
   'late_error_after_terminal',
   'id_mismatch',
+  'duplicate_in_flight_id',
+  'duplicate_execution_among_successes',
+  'executed_without_terminal',
+  'repaired_arguments',
+  'session_header_on_2026_07_28',
+  'last_event_id_on_2026_07_28',
+  'event_id_on_2026_07_28',
+  'get_or_delete_on_2026_07_28',
+  'cancel_notification_on_2026_07_28',
+  'missing_meta_version',
+  'missing_meta_capabilities',
+  'header_vs_meta_version_mismatch',
+  'handle_error_as_json_rpc_error',
+  'list_drift',
+  'list_changed_after_call',
+  'era_downgrade',
+  'missing_reinitialize',
+  'needless_reconnect',
+  'resume_failed',
+  'open_close_loop',
+  'reconnect_loop',
+  'request_amplification',
+  'endpoint_termination_burst',
+  'keep_alive_race',
+  'periodic_cut',
 ] as const;
 export type RuleName = (typeof RULES)[number];
+
+/** Rules about an operation whose caller was never told, or was told the wrong thing: the `signal` label. */
+export const UNDELIVERED = ['silent_hang', 'misattributed_timeout', 'never_answered', 'discarded_response'] as const;

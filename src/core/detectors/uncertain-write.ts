@@ -4,8 +4,13 @@ import { detector, placeOf } from './detector.ts';
 
 export const uncertainWrite = detector({
   rule: 'uncertain_write',
-  on: 'operation',
+  on: ['operation'],
+  ignoresPlain: true,
   fires: 'the next action of an operation is `confirm_outcome`',
+  means: 'It was sent, it is not known to be harmless, and nothing proves its outcome.',
+  needs: '`sent`, `method`',
+  source: 'seed 002: evidence and next action',
+  action: 'Confirm at the destination before anything is repeated.',
   create: () => (fact, emit) => {
     if (fact.nextAction !== 'confirm_outcome') return;
     const { operation, result, hint, ts } = fact;

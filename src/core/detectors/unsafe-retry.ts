@@ -3,8 +3,14 @@ import { detector, placeOf } from './detector.ts';
 
 export const unsafeRetry = detector({
   rule: 'unsafe_retry',
-  on: 'operation',
+  on: ['operation'],
+  ignoresPlain: true,
   fires: 'a retry edge has safety `unsafe`',
+  means: 'A write may have been done twice.',
+  needs: '`args_digest` or `request_key`',
+  source: 'design section 5; seed 002',
+  action:
+    'Check the destination. Use idempotency keys, or confirm the tool as read-only (`servers.NAME.read_only_tools`).',
   create: () => (fact, emit) => {
     for (const edge of fact.edges) {
       if (edge.safety !== 'unsafe') continue;

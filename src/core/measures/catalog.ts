@@ -2,7 +2,7 @@
  * Every metric Tailfin exposes: one table from which the registry, the types of `cells.add`, docs/metrics.md, zero values and
  * (later) dashboards derive. Names are the contract (design section 7): add rows, never rename without a [CHANGE] in the CHANGELOG.
  */
-import { RULES } from '../detectors/rules.ts';
+import { RULES, UNDELIVERED } from '../detectors/rules.ts';
 import { REJECTIONS } from '../model/event.ts';
 import { EVENT_TYPES } from '../model/fields.ts';
 import {
@@ -188,7 +188,8 @@ export const CATALOG = {
     kind: 'counter',
     unit: 'operations',
     help: 'Operations whose caller was never told, or was told the wrong thing.',
-    labels: [server, ['signal', ['silent_hang', 'misattributed_timeout', 'never_answered', 'discarded_response']]],
+    labels: [server, ['signal', UNDELIVERED]],
+    exemplars: 'all',
     board: 'hidden',
   },
   collateral_failures: {
@@ -197,6 +198,7 @@ export const CATALOG = {
     unit: 'exchanges',
     help: 'Calls that failed because another call of the same client broke.',
     labels: [server, ['kind', ['sibling', 'closed_client']]],
+    exemplars: 'all',
     board: 'hidden',
   },
   endpoint_closes: {

@@ -1,7 +1,8 @@
 /** Facts to numbers: which metric each fact moves. Nothing is decided here. */
 import { DETECTORS } from '../detectors/index.ts';
+import { UNDELIVERED } from '../detectors/rules.ts';
 import type { Contract } from '../model/exchange.ts';
-import type { Fact, TrendFact, VerdictFact } from '../model/facts.ts';
+import type { Fact, FindingFact, TrendFact, VerdictFact } from '../model/facts.ts';
 import { type OperationFact, RESULTS } from '../model/operation.ts';
 import { CUTS } from '../model/verdict.ts';
 import { CALL } from '../protocol/methods.ts';
@@ -109,6 +110,14 @@ export function createMeasure(cells: Cells): Measure {
     for (const each of ['A', 'B', 'C'] as const) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);
   };
 
+  const onFinding = ({ rule, server: name, trace, ts }: FindingFact): void => {
+    const server = budget.server(name);
+    cells.add('findings', 1, [server, rule], trace, ts);
+    if (rule === 'collateral_failure') cells.add('collateral_failures', 1, [server, 'sibling'], trace, ts);
+    else if (rule === 'closed_client_call') cells.add('collateral_failures', 1, [server, 'closed_client'], trace, ts);
+    else if (isUndelivered(rule)) cells.add('undelivered', 1, [server, rule], trace, ts);
+  };
+
   const measure = (fact: Fact): void => {
     switch (fact.is) {
       case 'verdict':
@@ -142,12 +151,15 @@ export function createMeasure(cells: Cells): Measure {
         greet(budget.server(fact.server), fact.version);
         break;
       case 'finding':
-        cells.add('findings', 1, [budget.server(fact.server), fact.rule], fact.trace, fact.ts);
+        onFinding(fact);
         break;
     }
   };
   return Object.assign(measure, { serverLabel: budget.peek });
 }
+
+const isUndelivered = (rule: FindingFact['rule']): rule is (typeof UNDELIVERED)[number] =>
+  (UNDELIVERED as readonly string[]).includes(rule);
 
 /** Only what HTTP defines: a writer's mistake must not make series. */
 const statusLabel = (status: number | null | undefined): string =>

@@ -6,6 +6,7 @@ import { isStatelessRevision, type Version, versionLabel } from '../protocol/rev
 import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
+import { internalized } from './intern.ts';
 import { pickFields } from './keep.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
@@ -65,6 +66,10 @@ export interface Exchange extends Due {
   timeoutTs: number | null;
   /** The client deleted its session between open and close. */
   sessionDeleted: boolean;
+  /** Resume GETs that were accepted and brought no answer. */
+  resumes: number;
+  /** A resume GET that took up a suspended stream. */
+  takesUp: boolean;
   /** The GET stream that should carry the answer has ended. */
   carrierEnded: boolean;
   /** Lines about its payload that came before its close. */
@@ -90,8 +95,18 @@ export function writerKey(
   return host === origin.host ? writer : `${host}\n${writer}`;
 }
 /** One transport instance; exchanges without a client are told apart by server at least. */
-export const clientKey = (host: string, client: string | null, server: string): string =>
-  client === null ? `${host}\n\n${server}` : `${host}\n${client}`;
+export function clientKey(host: string, client: string | null, server: string): string {
+  if (client === null) return `${host}\n\n${server}`;
+  const known = clientKeys.get(client);
+  if (known !== undefined && known.host === host) return known.key;
+  // Cleared whole rather than aged, as in intern.ts: asked several times for each exchange, and joined and hashed anew each time.
+  if (clientKeys.size >= CLIENT_KEYS) clientKeys.clear();
+  const key = internalized(`${host}\n${client}`);
+  clientKeys.set(client, { host, key });
+  return key;
+}
+const CLIENT_KEYS = 4096;
+const clientKeys = new Map<string, { readonly host: string; readonly key: string }>();
 
 /** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
 export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): string =>
@@ -150,6 +165,8 @@ export function createExchange(key: string, hash: number, host: string, event: W
     cancelled: false,
     timeoutTs: null,
     sessionDeleted: false,
+    resumes: 0,
+    takesUp: false,
     carrierEnded: false,
     waiting: null,
     deadline: Number.POSITIVE_INFINITY,
@@ -194,6 +211,7 @@ function noteMessage(exchange: Exchange, event: WireEvent): void {
     if ((rpc === 'result' || rpc === 'error') && fields.id_match !== 'mismatch' && fields.id_match !== 'null_id') {
       exchange.terminal = true;
       exchange.fields.terminal_kind = rpc;
+      exchange.fields.terminal_ts ??= event.ts;
     }
     if (rpc === 'cancelled') exchange.fields.cancelled = true;
     if (rpc === 'prime') exchange.eventId = true;
@@ -236,6 +254,12 @@ export function hasHead(exchange: Exchange): boolean {
 
 const isRefusal = (status: number | null | undefined): boolean =>
   typeof status === 'number' && ((status >= 300 && status < 400) || status === 401 || status === 403);
+
+/** Key of the transport instance that sent it. */
+export const clientOf = (exchange: Exchange): string => clientKey(exchange.host, exchange.client, exchange.server);
+/** On a revision without sessions and resumption (2026-07-28 and later). */
+export const isStateless = ({ fields }: Exchange): boolean =>
+  isStatelessRevision(fields.protocol_version, fields.meta_protocol_version);
 
 /** Stream kind (design section 4). */
 export function kindOf(exchange: Exchange): StreamKind {

@@ -6,7 +6,7 @@ import type { RuleName } from '../detectors/rules.ts';
 import type { Version } from '../protocol/revisions.ts';
 import type { Origin, Place, WireEvent } from './event.ts';
 import type { Contract, Exchange } from './exchange.ts';
-import type { OperationFact, ParseOf } from './operation.ts';
+import type { Attempt, OperationFact, ParseOf } from './operation.ts';
 import type { StreamKind, Verdict } from './verdict.ts';
 
 export interface VerdictFact {
@@ -26,6 +26,8 @@ export interface ParseFact {
   readonly bytes: number;
   /** expected_bytes or Content-Length where known, else the bytes given. */
   readonly size: number;
+  /** The host repaired the payload before it used it. */
+  readonly repaired: boolean;
   readonly exchange: string | null;
   /** W3C traceparent as it was written, of the line or else of its exchange. */
   readonly trace: string | null;
@@ -96,6 +98,39 @@ export interface SeenFact {
 export interface SettleFact {
   readonly is: 'settle';
   readonly event: WireEvent;
+  readonly server: string;
+  /** Key of its transport instance (model/exchange.ts, clientKey). */
+  readonly client: string;
+  /** The attempt it belongs to, while that takes lines. */
+  readonly attempt: Attempt | null;
+}
+
+/** A settle line came, whatever it will be joined to and when: its client reports what callers are told. */
+export interface ReportsFact {
+  readonly is: 'reports';
+  readonly client: string;
+  readonly ts: number;
+}
+
+/** A stream ended without its answer and waits for a resume: its verdict comes up to a minute later. */
+export interface SuspendedFact {
+  readonly is: 'suspended';
+  readonly exchange: Exchange;
+}
+
+/** A `client` line. */
+export interface ClientFact {
+  readonly is: 'client';
+  readonly event: WireEvent;
+  readonly server: string;
+  readonly client: string;
+}
+
+/** A JSON-RPC notification came on a stream that is still open and no response. */
+export interface NotifiedFact {
+  readonly is: 'notified';
+  readonly server: string;
+  readonly ts: number;
 }
 
 export type Fact =
@@ -108,4 +143,8 @@ export type Fact =
   | ContractFact
   | SeenFact
   | SettleFact
+  | ReportsFact
+  | SuspendedFact
+  | ClientFact
+  | NotifiedFact
   | FindingFact;

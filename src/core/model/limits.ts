@@ -68,6 +68,12 @@ export const LIMITS = {
    */
   recentLines: 98_304,
   recentSlots: 1_048_576,
+  /** What a detector remembers of servers, endpoints, clients, streams or calls: one entry each. */
+  patterns: 2_000,
+  /** Tools that have worked, of all servers. */
+  workingTools: 4_000,
+  /** Successful calls that a second, equal one is compared with, in two generations: two minutes of 500 per second. */
+  successfulWrites: 65_536,
   /** Trend windows, one per server and payload kind. */
   trendServers: 200,
 
@@ -95,4 +101,25 @@ export type StoreName =
   | 'seq_holes'
   | 'recent_lines'
   | 'trend_windows'
-  | 'size_step_windows';
+  | 'size_step_windows'
+  | 'reporting_clients'
+  | 'broken_clients'
+  | 'client_breaks'
+  | 'endpoint_bursts'
+  | 'open_close_loops'
+  | 'reconnect_loops'
+  | 'periodic_cuts'
+  | 'working_tools'
+  | 'stalled_calls'
+  | 'client_calls'
+  | 'successful_writes'
+  | 'told_callers'
+  | 'lost_clients'
+  | 'list_answers'
+  | 'list_announcements'
+  | 'listed_servers'
+  | 'listed_places'
+  | 'discover_probes'
+  | 'dead_sessions'
+  | 'error_answers'
+  | 'amplification_windows';

@@ -89,9 +89,11 @@ export interface Attempt {
   /** Stage of a stream that waits, or waited, for a resume. */
   suspended: FailureStage | null | false;
   /** The exchange while it waits. */
-  wait: { readonly waitsUntil: number } | null;
+  wait: { readonly key: string; readonly waitsUntil: number } | null;
   status: number | null;
   terminal: boolean;
+  /** Event time of the terminal message, where a line told it. */
+  terminalTs: number | null;
   terminalKind: 'result' | 'error' | null;
   idMatch: 'match' | 'mismatch' | 'null_id' | null;
   errorCode: number | null;

@@ -1,5 +1,7 @@
 /** What only the operator can state (configuration), resolved to plain functions at the edge: the core knows no globs. */
 
+import { DEFAULT_THRESHOLDS, type Thresholds } from './thresholds.ts';
+
 export interface ServerPolicy {
   /** The `server` label. */
   readonly name: string;
@@ -17,8 +19,14 @@ export interface Policy {
   readonly cutMid: 'ambiguous' | 'abandoned';
   /** The configured server that an event's `server` value belongs to, if any. */
   server(name: string): ServerPolicy | undefined;
+  readonly thresholds: Thresholds;
   /** All configured servers. */
   readonly servers: readonly ServerPolicy[];
 }
 
-export const DEFAULT_POLICY: Policy = { cutMid: 'ambiguous', server: () => undefined, servers: [] };
+export const DEFAULT_POLICY: Policy = {
+  cutMid: 'ambiguous',
+  server: () => undefined,
+  thresholds: DEFAULT_THRESHOLDS,
+  servers: [],
+};

@@ -33,6 +33,7 @@ export const emptyAttempt = (): Attempt => ({
   wait: null,
   status: null,
   terminal: false,
+  terminalTs: null,
   terminalKind: null,
   idMatch: null,
   errorCode: null,
@@ -111,6 +112,7 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.wait = null;
   attempt.status = null;
   attempt.terminal = false;
+  attempt.terminalTs = null;
   attempt.terminalKind = null;
   attempt.idMatch = null;
   attempt.errorCode = null;
@@ -197,6 +199,7 @@ export function closeAttempt(attempt: Attempt, exchange: Exchange): void {
 function noteAnswer(attempt: Attempt, exchange: Exchange): void {
   const { fields } = exchange;
   attempt.terminal = exchange.terminal;
+  attempt.terminalTs = fields.terminal_ts ?? null;
   attempt.terminalKind = fields.terminal_kind ?? null;
   attempt.errorCode = fields.error_code ?? null;
   attempt.isError = fields.is_error === true;

@@ -26,7 +26,7 @@ import * as ending from './ending.ts';
 import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import { isDelivered, isHop } from './outcome.ts';
-import { holdTrend, parseFact } from './payload.ts';
+import { holdTrend, parseFact, settleFact } from './payload.ts';
 import { Quiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Tracked } from './track.ts';
@@ -42,7 +42,13 @@ export interface Correlate {
 /** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
 const MAX_QUIET_SKEW_MS = 1000;
 
-export function createCorrelate(policy: Policy, health: StoreHealth, home: string): Correlate {
+/** `overdue`: a suspension is over by the clock of a line, though no tick has said so yet; its verdict is to come at once. */
+export function createCorrelate(
+  policy: Policy,
+  health: StoreHealth,
+  home: string,
+  overdue: (key: string) => void,
+): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
   const pool = createAttemptPool();
@@ -60,7 +66,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
   const join = (attempt: Attempt, exchange: Exchange): void => {
-    const found = joining.find(exchange);
+    let found = joining.find(exchange);
+    // What it found may be over by its clock, or still wait for a resume that is overdue.
+    while (found !== undefined && isOver(found.operation.attempts[0], exchange.lastTs)) found = joining.find(exchange);
     if (found === undefined) return;
     const { operation } = found;
     const last = operation.attempts.at(-1) as Attempt;
@@ -175,7 +183,9 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
   /** Is its operation over by the clock of this line, even if no tick has said so yet? */
   const isOver = (attempt: Attempt | undefined, ts: number): boolean => {
     const operation = attempt?.operation ?? null;
-    if (operation === null || operation.ended || ts <= operation.deadline) return false;
+    if (operation === null || operation.ended) return false;
+    for (const { wait } of operation.attempts) if (wait !== null && wait.waitsUntil < ts) overdue(wait.key);
+    if (operation.ended || ts <= operation.deadline) return operation.ended;
     onDeadline(operation);
     return true;
   };
@@ -232,7 +242,7 @@ export function createCorrelate(policy: Policy, health: StoreHealth, home: strin
         case 'settle': {
           const attempt = attemptOf(input.key, input.event.ts);
           if (attempt !== undefined) settle(attempt, input.event);
-          if (input.is === 'settle') emit({ is: 'settle', event: input.event });
+          if (input.is === 'settle') emit(settleFact(input.event, attempt ?? null, policy));
           break;
         }
         case 'parse':

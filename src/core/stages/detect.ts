@@ -1,14 +1,50 @@
-/** Runs the table of detectors over the facts, each over the kind it names. */
+/** Runs the table of detectors over the facts, each over the kinds it names, and lets their memories age. */
+import { type Detect, type DetectorContext, isPlain } from '../detectors/detector.ts';
 import { DETECTORS } from '../detectors/index.ts';
+import type { ExchangeKey } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
+import { LIMITS } from '../model/limits.ts';
+import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import type { StoreHealth } from '../store.ts';
+import { BoundedMap, type StoreHealth } from '../store.ts';
 
-export function createDetect(health: StoreHealth): (fact: Fact, emit: Emit<FindingFact>) => void {
-  const byKind = new Map<Fact['is'], ReturnType<(typeof DETECTORS)[number]['create']>[]>();
-  for (const spec of DETECTORS) byKind.set(spec.on, [...(byKind.get(spec.on) ?? []), spec.create(health)]);
-  return (fact, emit) => {
-    const detectors = byKind.get(fact.is);
-    if (detectors !== undefined) for (const detect of detectors) detect(fact, emit);
+export interface DetectStage {
+  push(fact: Fact, emit: Emit<FindingFact>): void;
+  tick(now: number): void;
+}
+
+export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: ExchangeKey): DetectStage {
+  const byKind = new Map<Fact['is'], Detect[]>();
+  const ofPlain = new Map<Fact['is'], Detect[]>();
+  const memories: { expire(before: number): void }[] = [];
+  let nextSweep = 0;
+  const context: DetectorContext = {
+    health,
+    policy,
+    limits: policy.thresholds,
+    exchangeKey,
+    memory<V extends { readonly ts: number }>(store: Parameters<DetectorContext['memory']>[0], cap: number) {
+      const map = new BoundedMap<V>(store, cap, health);
+      memories.push({ expire: (before) => map.expire(before) });
+      return map;
+    },
+  };
+  for (const spec of DETECTORS) {
+    const detect = spec.create(context);
+    for (const kind of spec.on) {
+      byKind.set(kind, [...(byKind.get(kind) ?? []), detect]);
+      if (spec.ignoresPlain !== true) ofPlain.set(kind, [...(ofPlain.get(kind) ?? []), detect]);
+    }
+  }
+  return {
+    push(fact, emit) {
+      const detectors = (isPlain(fact) ? ofPlain : byKind).get(fact.is);
+      if (detectors !== undefined) for (const detect of detectors) detect(fact, emit);
+    },
+    tick(now) {
+      if (now < nextSweep) return;
+      nextSweep = now + LIMITS.sweepMs;
+      for (const memory of memories) memory.expire(now - LIMITS.memoryMs);
+    },
   };
 }

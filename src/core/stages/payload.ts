@@ -1,7 +1,9 @@
-/** What one parse line says (design section 7): ok, cut or malformed, and the size that its class is taken from. */
+/** What parse and settle lines say. Parse (design section 7): ok, cut or malformed, and the size that its class is taken from. */
 import type { WireEvent } from '../model/event.ts';
-import type { ParseFact } from '../model/facts.ts';
+import { clientKey, serverLabel } from '../model/exchange.ts';
+import type { ParseFact, SettleFact } from '../model/facts.ts';
 import type { Attempt, ParseOf } from '../model/operation.ts';
+import type { Policy } from '../model/policy.ts';
 
 /** cut: the error lies at the end of what arrived, or (no position) the exchange itself was cut or empty. */
 export function parseResult(event: WireEvent, cutOrEmpty: boolean): ParseFact['result'] {
@@ -26,6 +28,7 @@ export function parseFact(
     result: parseResult(event, attempt?.cutOrEmpty ?? false),
     bytes,
     size: fields.expected_bytes ?? attempt?.fullLength ?? bytes,
+    repaired: fields.repaired === true,
     exchange: fields.exchange ?? null,
     trace: fields.trace ?? attempt?.trace ?? null,
     ts: event.ts,
@@ -43,4 +46,17 @@ export function holdTrend(attempt: Attempt | undefined, fact: ParseFact): boolea
   attempt.trends ??= [];
   attempt.trends.push({ of: fact.of, received: fact.bytes, ts: fact.ts });
   return true;
+}
+
+export function settleFact(event: WireEvent, attempt: Attempt | null, policy: Policy): SettleFact {
+  const { fields, origin } = event;
+  const server = attempt?.server ?? serverLabel(fields, policy);
+  const client = fields.client ?? attempt?.client ?? null;
+  return {
+    is: 'settle',
+    event,
+    server,
+    client: clientKey(attempt?.host ?? fields.host ?? origin.host, client, server),
+    attempt,
+  };
 }

@@ -60,6 +60,8 @@ export interface Resume {
   opened(exchange: Exchange, emit: Emit<Classified>): void;
   /** Both ends of the exchange are known: emits its verdict, or that it is suspended. */
   closed(exchange: Exchange, emit: Emit<Classified>): void;
+  /** The wait of this exchange is over. */
+  overdue(key: string, emit: Emit<Classified>): void;
   /** A resume leg that never closed. */
   expired(exchange: Exchange): void;
   tick: Stage<never, Classified>['tick'];
@@ -142,6 +144,7 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
     const entry = match(leg);
     if (entry === undefined) return undefined;
     entry.leg = leg.key;
+    leg.takesUp = true;
     timers.cancel(entry);
     entry.exchange.waitsUntil = Number.POSITIVE_INFINITY;
     legs.set(leg.key, entry);
@@ -150,6 +153,8 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
 
   const release = (entry: Suspended, leg: Exchange, at: number): void => {
     legs.delete(leg.key);
+    // One that was refused is a finding of its own.
+    if ((leg.fields.status ?? 200) < 300) entry.exchange.resumes++;
     entry.leg = null;
     entry.since = at;
     entry.digest = leg.eventId ? leg.lastEventDigest : entry.digest;
@@ -194,6 +199,11 @@ export function createResume(policy: Policy, health: StoreHealth): Resume {
         const verdict = verdictOf(exchange, facts, decision);
         emit({ is: 'judged', exchange, kind, verdict, at: exchange.closeTs, resolved: false, leg: null });
       }
+    },
+    overdue(key, emit) {
+      out = emit;
+      const entry = suspended.get(key);
+      if (entry !== undefined) giveUp(entry);
     },
     expired(exchange) {
       const entry = legs.get(exchange.key);

@@ -28,6 +28,7 @@ export type Tracked =
   | { readonly is: 'expired'; readonly exchange: Exchange; readonly reason: 'ttl' | 'writer_gone' | 'evicted' }
   /** A parse or settle line: of a closed exchange, or of none (`key` null). */
   | { readonly is: 'parse' | 'settle'; readonly event: WireEvent; readonly key: string | null }
+  | { readonly is: 'notified'; readonly exchange: Exchange; readonly ts: number }
   /** The caller of an exchange that is still open was told something: a retry may follow at once. */
   | { readonly is: 'told'; readonly event: WireEvent; readonly key: string }
   | { readonly is: 'client'; readonly event: WireEvent; readonly key: string }
@@ -177,6 +178,7 @@ export function createTrack(policy: Policy, health: StoreHealth, home: string, h
     }
     keepOpen(exchange);
     if (first || event.type !== 'message') out({ is: 'opened', exchange });
+    if (event.fields.rpc === 'notification') out({ is: 'notified', exchange, ts: event.ts });
   };
 
   const pushPayloadLine = (event: WireEvent, host: string): void => {
