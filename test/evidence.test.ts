@@ -19,6 +19,9 @@ import { until } from './support/until.ts';
 
 before(ensureBuilt);
 
+/** One of many: its client and its endpoint are its own, so that nothing but its verdict is to be said. */
+const alone = (id: string, ts: number): string => broken(id, ts, { client: id, endpoint: `http://${id}:80/mcp` });
+
 const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
 /** 1,000 failures/s for so long. */
 const STORM_SECONDS = process.env.TAILFIN_LONG === '1' ? 60 : 6;
@@ -79,7 +82,7 @@ describe('GET /api/evidence', () => {
     const [newest, before] = (await evidence(url)).records;
     assert.deepEqual([newest?.rule, before?.record], ['uncertain_write', 'operation']);
 
-    appendFileSync(file, Array.from({ length: 700 }, (_, n) => broken(`n${n}`, now)).join(''));
+    appendFileSync(file, Array.from({ length: 700 }, (_, n) => alone(`n${n}`, now)).join(''));
     await until(async () => (await sidecar.scrape()).sum('tailfin_events_total') === 705, PATIENT);
     const all = await evidence(url);
     assert.deepEqual([all.kept, all.records.length], [500, 500]);
@@ -184,7 +187,7 @@ describe('outputs', () => {
   });
 
   test('at level debug: how many records were not made, at the latest at the stop', async (t) => {
-    const lines = Array.from({ length: 40 }, (_, n) => broken(`x${n}`, Date.now())).join('');
+    const lines = Array.from({ length: 40 }, (_, n) => alone(`x${n}`, Date.now())).join('');
     const { sidecar } = await sidecarOn(t, lines, {
       TAILFIN_EVIDENCE_MAX_PER_SECOND: '1',
       TAILFIN_LOG_LEVEL: 'debug',
@@ -213,7 +216,7 @@ describe('outputs', () => {
     const file = join(folder, 'evidence.ndjson');
     const now = Date.now();
     const count = 3000;
-    const { sidecar } = await sidecarOn(t, Array.from({ length: count }, (_, n) => broken(`x${n}`, now)).join(''), {
+    const { sidecar } = await sidecarOn(t, Array.from({ length: count }, (_, n) => alone(`x${n}`, now)).join(''), {
       TAILFIN_EVIDENCE_FILE: file,
       TAILFIN_EVIDENCE_FILE_BYTES: String(128 * 1024),
       TAILFIN_EVIDENCE_OLD_FILES: '2',
@@ -286,13 +289,13 @@ describe('outputs', () => {
   test('a reader of stdout that does not read: bounded, counted, and nothing waits for it', async (t) => {
     const count = 6000;
     const now = Date.now();
-    const sidecar = await piped(t, 'sleep 120', Array.from({ length: count }, (_, n) => broken(`x${n}`, now)).join(''));
+    const sidecar = await piped(t, 'sleep 120', Array.from({ length: count }, (_, n) => alone(`x${n}`, now)).join(''));
     await until(async () => (await made(sidecar)) === count, PATIENT);
     const lost = await suppressed(sidecar, 'slow_reader');
     // About 450 bytes each: a mebibyte is held, and the pipe's own 64 KiB.
     assert.ok(lost > 1000 && lost < count - 1000, `${lost} dropped`);
     const held = (await sidecar.scrape()).sum('process_resident_memory_bytes');
-    appendFileSync(sidecar.file, Array.from({ length: count }, (_, n) => broken(`y${n}`, now)).join(''));
+    appendFileSync(sidecar.file, Array.from({ length: count }, (_, n) => alone(`y${n}`, now)).join(''));
     await until(async () => (await made(sidecar)) === 2 * count, PATIENT);
     assert.equal(await suppressed(sidecar, 'slow_reader'), lost + count);
     const grown = (await sidecar.scrape()).sum('process_resident_memory_bytes') - held;
@@ -301,7 +304,7 @@ describe('outputs', () => {
 
   test('a reader of stdout that leaves: one line, counted, and the sidecar goes on', async (t) => {
     const sidecar = await piped(t, 'true', '');
-    for (let n = 0; n < 20; n++) appendFileSync(sidecar.file, broken(`x${n}`, Date.now()));
+    for (let n = 0; n < 20; n++) appendFileSync(sidecar.file, alone(`x${n}`, Date.now()));
     await until(async () => (await made(sidecar)) === 20, PATIENT);
     appendFileSync(sidecar.file, broken('last', Date.now()));
     await until(async () => (await made(sidecar)) === 21, PATIENT);

@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { loadConfig, toPolicy } from '../src/app/config.ts';
 import { replay } from '../src/app/replay.ts';
-import { RULES } from '../src/core/detectors/rules.ts';
 import type { Policy } from '../src/core/model/policy.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
 import { recordOf } from '../src/exporters/records.ts';
@@ -21,14 +20,6 @@ import { createIngestRig, type IngestRig } from './support/ingest-rig.ts';
 import { runLive } from './support/live-run.ts';
 import { SEED } from './support/property.ts';
 import { random } from './support/random.ts';
-
-/**
- * Lines of expect.txt that wait for a detector of a later issue (test/allowed-cases.mjs goes by the same table). Each must fail
- * now: a detector that arrives takes its lines out.
- */
-const LATER = JSON.parse(readFileSync(new URL('support/later.json', import.meta.url), 'utf8')) as Readonly<
-  Record<string, readonly string[]>
->;
 
 const SCENARIOS = fileURLToPath(new URL('scenarios', import.meta.url));
 const UPDATE = process.env.UPDATE_GOLDENS === '1';
@@ -59,18 +50,10 @@ async function replayed(scenario: string) {
   return { text, records };
 }
 
-/** Belongs to what is not built yet: an `undelivered` signal, collateral damage, or a rule that no detector has. */
-function isLater(check: string): boolean {
-  const rule = /rule="?(\w+)/.exec(check)?.[1];
-  if (rule !== undefined) return !(RULES as readonly string[]).includes(rule);
-  return /^tailfin_(?:undelivered|collateral_failures)_total\b/.test(check);
-}
-
 const scenarios = casesIn(SCENARIOS);
 
 for (const scenario of scenarios) {
   const name = basename(scenario);
-  const later = LATER[name] ?? [];
   const checks = checksOf(readFileSync(join(scenario, 'expect.txt'), 'utf8'));
 
   test(`scenario ${name}: expectations and golden`, async () => {
@@ -79,8 +62,7 @@ for (const scenario of scenarios) {
     const exposition = parseProm(text);
     const problems = checks.flatMap((check) => {
       const problem = checkLine(check, exposition, records);
-      if (!later.includes(check)) return problem === null ? [] : [`${check}: ${problem}`];
-      return problem === null ? [`${check}: holds now, take it out of test/support/later.json`] : [];
+      return problem === null ? [] : [`${check}: ${problem}`];
     });
     assert.deepEqual(problems, []);
 
@@ -159,18 +141,6 @@ for (const scenario of scenarios) {
     assertSameText(inOrder(text.replace(duplicates, '')), inOrder(expected), `sent again (seed ${SEED})`);
   });
 }
-
-test('the table of later lines holds nothing but lines of later detectors', () => {
-  const names = scenarios.map((scenario) => basename(scenario));
-  for (const [name, lines] of Object.entries(LATER)) {
-    assert.ok(names.includes(name), `no scenario ${name}`);
-    const checks = checksOf(readFileSync(join(SCENARIOS, name, 'expect.txt'), 'utf8'));
-    for (const line of lines) {
-      assert.ok(checks.includes(line), `${name} does not say: ${line}`);
-      assert.ok(isLater(line), `${name}: has a detector by now: ${line}`);
-    }
-  }
-});
 
 /** Equal texts, or a failure that names the lines which differ (an exposition is too long to be shown whole). */
 function assertSameText(actual: string, expected: string, message: string): void {

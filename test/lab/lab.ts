@@ -33,7 +33,6 @@ export interface LabResult {
   readonly not: string | null;
   readonly verdicts: string;
   readonly findings: readonly string[];
-  readonly later: readonly string[];
   /** What the host saw, short. */
   readonly host: string;
   /** The same in full, as JSON, and the requests as the server counted them. */
@@ -110,7 +109,7 @@ function resultOf(
   }
   const judged =
     replay instanceof Error
-      ? { verdicts: '', findings: [], later: [], problems: [replay.message] }
+      ? { verdicts: '', findings: [], problems: [replay.message] }
       : judgeRow(row, client, { servers: seen?.servers ?? [], received: settled.map(receivedWord) }, replay);
   return {
     row: row.id,
@@ -131,7 +130,7 @@ function inOrder(results: readonly LabResult[], rows: readonly Row[], { clients 
       if (found !== undefined) return found;
       const not = row.not[name] ?? null;
       const problems = not === null ? ['it was not run'] : [];
-      return { row: row.id, client: name, not, verdicts: '', findings: [], later: [], host: '', details: [], problems };
+      return { row: row.id, client: name, not, verdicts: '', findings: [], host: '', details: [], problems };
     }),
   );
 }

@@ -61,13 +61,12 @@ const line = (...cells: readonly string[]): string =>
     .concat(cells[5] ?? '')
     .trimEnd();
 
-function show({ row, client, not, verdicts, findings, later, host, details, problems }: LabResult): void {
+function show({ row, client, not, verdicts, findings, host, details, problems }: LabResult): void {
   if (not !== null) {
     console.log(line(row, client, `not run: ${not}`));
     return;
   }
-  const found = [...findings, ...later.map((rule) => `later:${rule}`)].join(' ');
-  console.log(line(row, client, verdicts, found, host, problems.length === 0 ? 'ok' : 'DIFFERS'));
+  console.log(line(row, client, verdicts, findings.join(' '), host, problems.length === 0 ? 'ok' : 'DIFFERS'));
   if (values.verbose) for (const detail of details) console.log(`    ${detail}`);
   for (const problem of problems) console.log(`    ${problem}`);
 }

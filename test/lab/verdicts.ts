@@ -30,7 +30,6 @@ export interface Replay {
 export interface Judged {
   readonly verdicts: string;
   readonly findings: readonly string[];
-  readonly later: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -100,7 +99,7 @@ export function judgeRow(
     if (text !== CLEAN) problems.push(`another exchange (${other.target ?? 'no tool'}): ${text}`);
   }
 
-  const { findings, later, numbers } = signsOf(row, client);
+  const { findings, numbers } = signsOf(row, client);
   const found = [
     ...new Set(records.flatMap(({ record, rule }) => (record === 'finding' && rule !== undefined ? [rule] : []))),
   ].sort();
@@ -110,5 +109,5 @@ export function judgeRow(
     const sum = servers.reduce((all, server) => all + sumOf(replay.samples, metric, { ...labels, server }), 0);
     if (sum !== value) problems.push(`${metric} ${JSON.stringify(labels)} is ${sum}; expected: ${value}`);
   }
-  return { verdicts: [...new Set(own)].sort().reverse().join(', '), findings: found, later, problems };
+  return { verdicts: [...new Set(own)].sort().reverse().join(', '), findings: found, problems };
 }
