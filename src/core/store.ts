@@ -4,6 +4,7 @@
  */
 import type { Due, Place } from './model/due.ts';
 import type { StoreName } from './model/limits.ts';
+import { createTags, findTagged, putTagged } from './tags.ts';
 
 /** Counts what a full store had to give up, and knows the sizes. One per pipeline. */
 export interface StoreHealth {
@@ -89,12 +90,14 @@ export class BoundedMap<V extends object> {
 }
 
 /**
- * Remembers 53-bit hashes of keys (`hash53`) in two generations of `cap`: between `cap` and `2 * cap` of the newest ones in 32 bytes each,
+ * Remembers 53-bit hashes of keys (`hash53`) in two generations of `cap`: between `cap` and `2 * cap` of the newest ones in 36 bytes each,
  * off the garbage collector's mind. A false positive has a chance of 2 * cap / 2^53.
  */
 export class GenerationSet {
   #young: Float64Array;
   #old: Float64Array;
+  #youngTags: Uint8Array;
+  #oldTags: Uint8Array;
   #count = 0;
   #before = 0;
 
@@ -109,56 +112,49 @@ export class GenerationSet {
     const slots = 2 ** Math.ceil(Math.log2(2 * cap));
     this.#young = new Float64Array(slots);
     this.#old = new Float64Array(slots);
+    this.#youngTags = createTags(slots);
+    this.#oldTags = createTags(slots);
     health.sizes.set(name, () => this.#count + this.#before);
   }
 
   has(hash: number): boolean {
-    return find(this.#young, hash) < 0 || find(this.#old, hash) < 0;
+    return this.#isYoung(hash) || (this.#before > 0 && findTagged(this.#oldTags, this.#old, 1, hash) >= 0);
   }
 
   add(hash: number): void {
-    let slot = find(this.#young, hash);
-    if (slot < 0) return;
-    if (this.#count >= this.cap) {
-      this.#turn();
-      slot = find(this.#young, hash);
-      if (slot < 0) return;
-    }
-    this.#young[slot] = hash;
+    if (this.#isYoung(hash)) return;
+    if (this.#count >= this.cap) this.#turn();
+    this.#put(hash);
+  }
+
+  #isYoung(hash: number): boolean {
+    return findTagged(this.#youngTags, this.#young, 1, hash) >= 0;
+  }
+
+  #put(hash: number): void {
+    const slot = findTagged(this.#youngTags, this.#young, 1, hash);
+    if (slot >= 0) return;
+    putTagged(this.#youngTags, this.#young, 1, ~slot, hash);
     this.#count++;
   }
 
   #turn(): void {
     const reused = this.#old;
+    const tags = this.#oldTags;
     const carried: number[] = [];
     for (const key of this.held()) {
       if (carried.length >= this.cap / 2) break;
       const hash = hash53(key);
-      if (find(reused, hash) < 0 && find(this.#young, hash) >= 0) carried.push(hash);
+      if (findTagged(tags, reused, 1, hash) >= 0 && !this.#isYoung(hash)) carried.push(hash);
     }
     this.#old = this.#young;
     this.#before = this.#count;
-    this.#young = reused.fill(0);
+    this.#oldTags = this.#youngTags;
+    this.#young = reused;
+    // A slot without a tag is free, whatever its number is.
+    this.#youngTags = tags.fill(0);
     this.#count = 0;
-    for (const hash of carried) {
-      const slot = find(this.#young, hash);
-      if (slot < 0) continue;
-      this.#young[slot] = hash;
-      this.#count++;
-    }
-  }
-}
-
-/** The free slot for a hash, or -1 where it is in the table. */
-function find(table: Float64Array, hash: number): number {
-  const mask = table.length - 1;
-  // The low 32 bits of the hash.
-  let slot = (hash | 0) & mask;
-  for (;;) {
-    const value = table[slot] as number;
-    if (value === 0) return slot;
-    if (value === hash) return -1;
-    slot = (slot + 1) & mask;
+    for (const hash of carried) this.#put(hash);
   }
 }
 

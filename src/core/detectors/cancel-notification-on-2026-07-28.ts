@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const cancelNotificationOn20260728 = detector({
   rule: 'cancel_notification_on_2026_07_28',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'on 2026-07-28 a client sent `notifications/cancelled`',
   means: 'Closing the response stream is the cancellation on this revision; the server may go on working on the call.',
   needs: '`method`',

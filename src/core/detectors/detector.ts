@@ -1,6 +1,6 @@
 /** The contract of a detector: facts in, findings out. No detector knows another one; each keeps bounded memory of its own. */
 import type { Origin, Place } from '../model/event.ts';
-import type { Exchange, ExchangeKey } from '../model/exchange.ts';
+import { type Exchange, type ExchangeKey, isStateless } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
 import type { StoreName } from '../model/limits.ts';
 import type { Attempt } from '../model/operation.ts';
@@ -35,14 +35,28 @@ export interface RuleText {
 }
 
 /**
- * A call that went as it should: answered by a result at the first try. Nearly all are, and most rules have nothing to say about them.
+ * A call that went as it should: a POST that says what its revision wants to hear and nothing else, answered by a result at the
+ * first try. Nearly all are, and most rules have nothing to say about them.
  */
 export function isPlain(fact: Fact): boolean {
   if (fact.is === 'operation') return fact.result === 'first_try';
   if (fact.is !== 'verdict' || fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
   const { fields, errorSeen, eventId } = fact.exchange;
-  if (errorSeen || eventId || fields.how !== 'eof') return false;
-  return fields.method !== 'initialize' && fields.method !== 'server/discover';
+  if (errorSeen || eventId || fields.how !== 'eof' || isNull(fields.list) === false) return false;
+  if (fields.method === 'initialize' || fields.method === 'server/discover') return false;
+  return saysNothingOdd(fact.exchange);
+}
+
+const isNull = (value: unknown): boolean => value === undefined || value === null;
+
+/** The headers and `_meta` of the request, and a session id of the response, against the revision. */
+function saysNothingOdd(exchange: Exchange): boolean {
+  const { protocol_version: header, meta_protocol_version: meta, meta_capabilities: stated } = exchange.fields;
+  if (meta === null || stated === null || stated === false) return false;
+  if (typeof meta === 'string' && typeof header === 'string' && meta !== header) return false;
+  const { session, session_issued: issued, last_event_id: resumes, cancel_of: cancels } = exchange.fields;
+  const isOfSessions = session === true || issued === true || resumes === true || typeof cancels === 'string';
+  return !isOfSessions || !isStateless(exchange);
 }
 
 export interface DetectorSpec extends RuleText {

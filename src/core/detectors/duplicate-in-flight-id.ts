@@ -1,41 +1,49 @@
 /** One client used the same JSON-RPC id for two requests at a time: it cannot tell the answers apart. */
 import { clientOf, isRequest } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
+import { hash53 } from '../store.ts';
 import { aboutExchange, detector } from './detector.ts';
 
-interface Call {
-  id: string;
-  exchange: string;
-  openTs: number;
-  closeTs: number;
-}
+/** The latest calls of one client in a ring: numbers alone, since strings in it would be most of what the collector has to keep. */
 interface Recent {
   ts: number;
   /** Latest close. */
   until: number;
-  /** A ring, whose places are used again: an object per exchange would be the dearest part of this rule. */
-  readonly calls: Call[];
   next: number;
+  /** Of the JSON-RPC id. */
+  readonly hashes: number[];
+  readonly opens: number[];
+  readonly closes: number[];
 }
-/** Latest calls of one client that are compared. */
+/** Calls of one client that are compared. */
 const KEPT = 32;
 /** A client that goes on is set again so often, which keeps it from the oldest, that a full store gives up. */
 const RENEW_MS = 60_000;
 
-function note(recent: Recent, id: string, exchange: string, openTs: number, closeTs: number): void {
-  const { calls } = recent;
-  const at = recent.next % KEPT;
-  recent.next = at + 1;
-  const place = calls[at];
-  if (place === undefined) {
-    calls.push({ id, exchange, openTs, closeTs });
-    return;
-  }
-  place.id = id;
-  place.exchange = exchange;
-  place.openTs = openTs;
-  place.closeTs = closeTs;
+const ringOf = (ts: number): Recent => ({
+  ...{ ts, until: Number.NEGATIVE_INFINITY, next: 0 },
+  ...{ hashes: [], opens: [], closes: [] },
+});
+
+function note(recent: Recent, hash: number, openTs: number, closeTs: number): void {
+  const at = recent.next;
+  recent.next = (at + 1) % KEPT;
+  recent.hashes[at] = hash;
+  recent.opens[at] = openTs;
+  recent.closes[at] = closeTs;
 }
+
+/** The place of a call with this id that was in flight together with one of these times, or -1. */
+function inFlight({ hashes, opens, closes }: Recent, hash: number, openTs: number, closeTs: number): number {
+  for (let i = 0; i < hashes.length; i++)
+    if (hashes[i] === hash && (opens[i] as number) < closeTs && openTs < (closes[i] as number)) return i;
+  return -1;
+}
+
+const overlapOf = ({ opens, closes }: Recent, at: number, openTs: number, closeTs: number) => ({
+  other_opened_ms: opens[at] as number,
+  overlap_ms: Math.min(closeTs, closes[at] as number) - Math.max(openTs, opens[at] as number),
+});
 
 export const duplicateInFlightId = detector({
   rule: 'duplicate_in_flight_id',
@@ -57,30 +65,19 @@ export const duplicateInFlightId = detector({
       // Answered is not in flight any more, though the stream may go on.
       const closeTs = Math.min(exchange.closeTs, exchange.fields.terminal_ts ?? exchange.closeTs);
       const key = clientOf(exchange);
-      const recent = clients.get(key);
-      if (recent === undefined) {
-        const calls = [{ id, exchange: exchange.id, openTs, closeTs }];
-        clients.set(key, { ts: closeTs, until: closeTs, calls, next: 1 });
-        return;
-      }
-      // One call after another, as most clients do, has nothing to compare.
-      const other =
-        openTs >= recent.until
-          ? undefined
-          : recent.calls.find((each) => each.id === id && each.openTs < closeTs && openTs < each.closeTs);
-      if (closeTs - recent.ts > RENEW_MS) {
+      const known = clients.get(key);
+      const recent = known ?? ringOf(closeTs);
+      if (known === undefined || closeTs - known.ts > RENEW_MS) {
         recent.ts = closeTs;
         clients.set(key, recent);
       }
+      const hash = hash53(id);
+      // One call after another, as most clients do, has nothing to compare.
+      const other = openTs >= recent.until ? -1 : inFlight(recent, hash, openTs, closeTs);
+      const evidence = other < 0 ? null : overlapOf(recent, other, openTs, closeTs);
       recent.until = Math.max(recent.until, closeTs);
-      note(recent, id, exchange.id, openTs, closeTs);
-      if (other !== undefined)
-        emit(
-          aboutExchange('duplicate_in_flight_id', exchange, {
-            other: other.exchange,
-            overlap_ms: Math.min(closeTs, other.closeTs) - Math.max(openTs, other.openTs),
-          }),
-        );
+      note(recent, hash, openTs, closeTs);
+      if (evidence !== null) emit(aboutExchange('duplicate_in_flight_id', exchange, evidence));
     };
   },
 });

@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const eventIdOn20260728 = detector({
   rule: 'event_id_on_2026_07_28',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'on 2026-07-28 a response stream carried SSE event ids',
   means:
     'The server promises resumption that this revision does not have; clients that believe it wait instead of sending again.',

@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const getOrDeleteOn20260728 = detector({
   rule: 'get_or_delete_on_2026_07_28',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'on 2026-07-28 a GET or DELETE was sent to an MCP endpoint',
   means: 'The client still opens standalone streams or deletes sessions; both were removed.',
   needs: '`http_method`',

@@ -1,6 +1,6 @@
 /** A tool that answers its own failures as JSON-RPC errors: hosts show a protocol failure instead of handing it to the model. */
 
-import { isStateless } from '../model/exchange.ts';
+import { createPairKeys, isStateless } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import { CALL } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';
@@ -21,12 +21,13 @@ export const handleErrorAsJsonRpcError = detector({
   action:
     'Return tool failures as results with `isError: true`. How sure: the tool is known to work, the reason of this error is not seen.',
   create({ memory }) {
+    const toolKey = createPairKeys();
     const worked = memory<{ readonly ts: number }>('working_tools', LIMITS.workingTools);
     return (fact, emit) => {
       const { exchange } = fact;
       const { method, target, error_code: code, status } = exchange.fields;
       if (method !== CALL || typeof target !== 'string' || !exchange.terminal) return;
-      const key = `${exchange.server}\n${target}`;
+      const key = toolKey(exchange.server, target);
       const known = worked.get(key);
       if (!exchange.errorSeen) {
         const { is_error, result_type } = exchange.fields;

@@ -6,6 +6,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const headerVsMetaVersionMismatch = detector({
   rule: 'header_vs_meta_version_mismatch',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'the version header and the version in `_meta` of a request differ, and one of them is 2026-07-28 or later',
   means: 'A gateway that routes by header and a server that reads the body disagree about the rules of the call.',
   needs: '`protocol_version` and `meta_protocol_version`',

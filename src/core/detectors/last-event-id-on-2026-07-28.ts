@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const lastEventIdOn20260728 = detector({
   rule: 'last_event_id_on_2026_07_28',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'on 2026-07-28 a request carried `Last-Event-ID`',
   means: 'The client tries to resume a stream; on this revision a lost request has to be sent again with a new id.',
   needs: '`last_event_id`',

@@ -28,6 +28,7 @@ function placesDiffer(a: Answer, b: Answer): 'endpoint' | 'client' | null {
 export const listDrift = detector({
   rule: 'list_drift',
   on: ['verdict', 'notified'],
+  ignoresPlain: true,
   fires:
     'on 2026-07-28 two endpoints or clients got lists of different content within 5 min, with the same authorisation and no notification in between',
   means:

@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const missingMetaCapabilities = detector({
   rule: 'missing_meta_capabilities',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a 2026-07-28 request is known to have no client capabilities in `_meta`',
   means: 'The server cannot know whether it may ask for input, and may refuse the call.',
   needs: '`meta_capabilities` with an explicit null',

@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const missingMetaVersion = detector({
   rule: 'missing_meta_version',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'a 2026-07-28 request is known to have no protocol version in `_meta`',
   means: 'The server cannot know the revision of the call and has to refuse it.',
   needs: '`meta_protocol_version` with an explicit null',

@@ -1,4 +1,5 @@
 /** Many requests on the wire for each call that a caller made. */
+import { createPairKeys } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import { detector, placeOf } from './detector.ts';
 
@@ -27,6 +28,7 @@ export const requestAmplification = detector({
   action:
     'Look at the methods and at the retries of that server: keep clients alive, remove one of the retrying layers.',
   create({ memory, limits }) {
+    const hostKey = createPairKeys();
     const windows = memory<Window>('amplification_windows', LIMITS.patterns);
     const stepMs = limits.amplification_window_ms / STEPS;
 
@@ -44,7 +46,7 @@ export const requestAmplification = detector({
       if (fact.is === 'verdict') {
         // Only where callers are seen, and only from then on.
         const { host, server } = fact.exchange;
-        const window = windows.size === 0 ? undefined : windows.get(`${host}\n${server}`);
+        const window = windows.size === 0 ? undefined : windows.get(hostKey(host, server));
         const step = window === undefined ? undefined : stepOf(window, fact.exchange.closeTs);
         if (step !== undefined) step.requests++;
         return;
@@ -52,7 +54,7 @@ export const requestAmplification = detector({
       const { ts, fields, origin, line } = fact.event;
       if (fields.on_wire === false) return;
       // Other hosts of the server may not report what their callers are told.
-      const key = `${fact.attempt?.host ?? fields.host ?? origin.host}\n${fact.server}`;
+      const key = hostKey(fact.attempt?.host ?? fields.host ?? origin.host, fact.server);
       const window = windows.get(key) ?? { ts, steps: [], first: Math.floor(ts / stepMs), armed: true };
       const isFirst = !windows.has(key);
       window.ts = Math.max(window.ts, ts);

@@ -5,6 +5,7 @@ import { aboutExchange, detector } from './detector.ts';
 export const sessionHeaderOn20260728 = detector({
   rule: 'session_header_on_2026_07_28',
   on: ['verdict'],
+  ignoresPlain: true,
   fires: 'on 2026-07-28 a request carried a session header, or a response issued one',
   means: 'A peer still keeps protocol sessions: requests that land on another instance may fail.',
   needs: '`session` or `session_issued`',

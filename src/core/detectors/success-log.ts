@@ -7,6 +7,7 @@ import type { Exchange } from '../model/exchange.ts';
 import { clientOf } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import { countEviction, hash53, type StoreHealth } from '../store.ts';
+import { createTags, findTagged, putTagged } from '../tags.ts';
 
 export interface Success {
   /** Of the exchange's key: 32 bits of its hash. */
@@ -61,35 +62,36 @@ export function callHash({ host, server, fields }: Exchange): number | null {
   return ((hash53(digest) + (place >>> 0) * 0x100001) % Number.MAX_SAFE_INTEGER) + 1;
 }
 
-/** Open addressing, at most half full. */
+/**
+ * Open addressing, at most half full. A slot has 32 bytes, so that looking at it costs the memory one line: two numbers, the hash of the
+ * call and its open time, then four words, how long it took in ms and the three hashes.
+ */
+const SLOT_NUMBERS = 4;
+const SLOT_WORDS = 2 * SLOT_NUMBERS;
+const FIRST_WORD = 4;
+
 class Generation {
-  /** Hash of the call and open time of each slot; made when it is first needed: many hosts only read. */
-  #times = new Float64Array(0);
-  /** How long it took, in ms, and the three hashes. */
+  /** Made when it is first needed: many hosts only read. */
+  #numbers = new Float64Array(0);
+  #tags = createTags(0);
   #words = new Uint32Array(0);
   size = 0;
   newest = Number.NEGATIVE_INFINITY;
 
-  /** The slot of a hash, or the free one where it would stand. */
-  #find(hash: number): number {
-    let slot = (hash | 0) & (SLOTS - 1);
-    for (;;) {
-      const value = this.#times[2 * slot];
-      if (value === 0 || value === hash) return slot;
-      slot = (slot + 1) & (SLOTS - 1);
-    }
-  }
-
   get(hash: number): Success | undefined {
     if (this.size === 0) return undefined;
-    const slot = this.#find(hash);
-    if (this.#times[2 * slot] === 0) return undefined;
-    const openTs = Math.abs(this.#times[2 * slot + 1] as number);
-    const w = 4 * slot;
+    const slot = findTagged(this.#tags, this.#numbers, SLOT_NUMBERS, hash);
+    return slot < 0 ? undefined : this.#at(slot);
+  }
+
+  #at(slot: number): Success {
+    const time = this.#numbers[SLOT_NUMBERS * slot + 1] as number;
+    const openTs = Math.abs(time);
+    const w = SLOT_WORDS * slot + FIRST_WORD;
     return {
       openTs,
       // A time that is not known has its sign turned.
-      openKnown: (this.#times[2 * slot + 1] as number) >= 0,
+      openKnown: time >= 0,
       ts: openTs + (this.#words[w] as number),
       exchange: this.#words[w + 1] as number,
       client: this.#words[w + 2] as number,
@@ -98,24 +100,28 @@ class Generation {
   }
 
   set(hash: number, { exchange, client, rpc, openTs, openKnown, ts }: Success): void {
-    if (this.#times.length === 0) {
-      this.#times = new Float64Array(2 * SLOTS);
-      this.#words = new Uint32Array(4 * SLOTS);
+    if (this.#numbers.length === 0) {
+      this.#numbers = new Float64Array(SLOT_NUMBERS * SLOTS);
+      this.#words = new Uint32Array(this.#numbers.buffer);
+      this.#tags = createTags(SLOTS);
     }
-    const slot = this.#find(hash);
-    if (this.#times[2 * slot] === 0) this.size++;
-    this.#times[2 * slot] = hash;
-    this.#times[2 * slot + 1] = openKnown ? openTs : -openTs;
-    const w = 4 * slot;
+    let slot = findTagged(this.#tags, this.#numbers, SLOT_NUMBERS, hash);
+    if (slot < 0) {
+      slot = ~slot;
+      putTagged(this.#tags, this.#numbers, SLOT_NUMBERS, slot, hash);
+      this.size++;
+    }
+    this.#numbers[SLOT_NUMBERS * slot + 1] = openKnown ? openTs : -openTs;
+    const w = SLOT_WORDS * slot + FIRST_WORD;
     this.#words[w] = ts - openTs;
     this.#words[w + 1] = exchange;
     this.#words[w + 2] = client;
     this.#words[w + 3] = rpc;
-    this.newest = Math.max(this.newest, ts);
+    if (ts > this.newest) this.newest = ts;
   }
 
   clear(): void {
-    this.#times.fill(0);
+    this.#tags.fill(0);
     this.size = 0;
     this.newest = Number.NEGATIVE_INFINITY;
   }

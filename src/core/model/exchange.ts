@@ -32,6 +32,8 @@ export interface Exchange extends Due {
   /** Union of the lines so far. */
   fields: EventFields;
   client: string | null;
+  /** What `clientOf` found; null until it was asked. */
+  clientKey: string | null;
   server: string;
   policy: ServerPolicy | undefined;
   /** host:port, null where no line named one. */
@@ -96,17 +98,31 @@ export function writerKey(
 }
 /** One transport instance; exchanges without a client are told apart by server at least. */
 export function clientKey(host: string, client: string | null, server: string): string {
-  if (client === null) return `${host}\n\n${server}`;
-  const known = clientKeys.get(client);
-  if (known !== undefined && known.host === host) return known.key;
-  // Cleared whole rather than aged, as in intern.ts: asked several times for each exchange, and joined and hashed anew each time.
-  if (clientKeys.size >= CLIENT_KEYS) clientKeys.clear();
-  const key = internalized(`${host}\n${client}`);
-  clientKeys.set(client, { host, key });
-  return key;
+  return client === null ? `${host}\n\n${server}` : clientKeys(host, client);
 }
-const CLIENT_KEYS = 4096;
-const clientKeys = new Map<string, { readonly host: string; readonly key: string }>();
+
+const PAIR_KEYS = 4096;
+/** Joins two names. Such keys are asked for several times for each exchange, and else joined and hashed anew each time. */
+export function createPairKeys(): (a: string, b: string) => string {
+  const keys = new Map<string, Map<string, string>>();
+  let size = 0;
+  return (a, b) => {
+    const known = keys.get(a)?.get(b);
+    if (known !== undefined) return known;
+    // Cleared whole rather than aged, as in intern.ts.
+    if (size >= PAIR_KEYS) {
+      keys.clear();
+      size = 0;
+    }
+    const key = internalized(`${a}\n${b}`);
+    const ofA = keys.get(a);
+    if (ofA === undefined) keys.set(a, new Map([[b, key]]));
+    else ofA.set(b, key);
+    size++;
+    return key;
+  };
+}
+const clientKeys = createPairKeys();
 
 /** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
 export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): string =>
@@ -114,6 +130,7 @@ export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): st
 
 function identify(exchange: Exchange, policy: Policy): void {
   const { fields } = exchange;
+  exchange.clientKey = null;
   const name = serverName(fields);
   exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
   exchange.server = exchange.policy?.name ?? name;
@@ -145,6 +162,7 @@ export function createExchange(key: string, hash: number, host: string, event: W
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
     fields: type === 'close' ? fields : pickFields(fields, LINE_FIELDS[type as 'open']),
     client: fields.client ?? null,
+    clientKey: null,
     server: '',
     policy: undefined,
     endpoint: null,
@@ -256,7 +274,10 @@ const isRefusal = (status: number | null | undefined): boolean =>
   typeof status === 'number' && ((status >= 300 && status < 400) || status === 401 || status === 403);
 
 /** Key of the transport instance that sent it. */
-export const clientOf = (exchange: Exchange): string => clientKey(exchange.host, exchange.client, exchange.server);
+export function clientOf(exchange: Exchange): string {
+  exchange.clientKey ??= clientKey(exchange.host, exchange.client, exchange.server);
+  return exchange.clientKey;
+}
 /** On a revision without sessions and resumption (2026-07-28 and later). */
 export const isStateless = ({ fields }: Exchange): boolean =>
   isStatelessRevision(fields.protocol_version, fields.meta_protocol_version);
