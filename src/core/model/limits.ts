@@ -72,8 +72,8 @@ export const LIMITS = {
   patterns: 2_000,
   /** Tools that have worked, of all servers. */
   workingTools: 4_000,
-  /** Successful calls that a second, equal one is compared with, in two generations: two minutes of 500 per second. */
-  successfulWrites: 65_536,
+  /** Successful calls that a second, equal one is compared with, in two generations: two minutes of 500 per second in one. */
+  successfulWrites: 131_072,
   /** Trend windows, one per server and payload kind. */
   trendServers: 200,
 
