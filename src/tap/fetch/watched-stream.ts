@@ -28,7 +28,8 @@ export function watchedStream(
 ): ReadableStream<Uint8Array> {
   /** The response lives as long as this stream: fetch cancels the body of one that is collected. */
   const held: { readonly response: Response; reader?: ReadableStreamDefaultReader<unknown> } = { response };
-  const isBytes = isByteStream(upstream);
+  // What fetch itself made is one of bytes; to find out costs as much as reading a chunk.
+  const isBytes = response.type !== 'default' || isByteStream(upstream);
   let isOver = false;
   /** The first end is the end: a read that is pending when the caller gives up ends too, and is no end of the body. */
   const end = (tell: () => void): void => {
