@@ -7,7 +7,7 @@
  * beside it, and not judged: on a busy machine it is that of the other processes.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -141,7 +141,7 @@ async function paced(count, work) {
 
 if (values.part !== undefined) {
   const [name, count] = values.part.split(':');
-  console.log(JSON.stringify(await PARTS[name](Number(count))));
+  writeSync(1, JSON.stringify(await PARTS[name](Number(count))));
   process.exit(0);
 }
 
@@ -151,11 +151,18 @@ await build({
   ...{ outfile: BUNDLE, bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
 });
 
+/** Node may lock itself up while it ends, at no CPU (nodejs/node#54918): what was measured by then counts. A part takes seconds. */
+const PART_MS = 120_000;
 function measure(name, count) {
-  const { stdout, stderr, status } = spawnSync(process.execPath, [here('writer.mjs'), `--part=${name}:${count}`], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`${name}: exit ${status}\n${stderr}`);
+  const { stdout, stderr, status, signal } = spawnSync(
+    process.execPath,
+    [here('writer.mjs'), `--part=${name}:${count}`],
+    {
+      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: PART_MS, killSignal: 'SIGKILL' },
+    },
+  );
+  if (stdout === '' || (status !== 0 && signal !== 'SIGKILL'))
+    throw new Error(`${name}: ended with ${status ?? signal}\n${stderr}`);
   return JSON.parse(stdout);
 }
 

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const walk = (dir) =>
   readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) return entry.name === 'scenarios' ? [] : walk(path);
+    if (entry.isDirectory()) return ['scenarios', 'node_modules'].includes(entry.name) ? [] : walk(path);
     return entry.name.endsWith('.test.ts') ? [path] : [];
   });
 const files = process.argv.length > 2 ? process.argv.slice(2) : walk(join(root, 'test')).sort();

@@ -86,11 +86,23 @@ test('marked strings in hand-made requests and errors reach no output', async (t
     await say(base.replace('http://', 'http://' + mark + ':' + mark + '@'), { method: 'tools/call', params });
     await say('http://' + mark + '.invalid/' + mark, { method: 'not a word: ' + mark, params });
     await say(base, { method: mark + ' ' + mark, params: { uri: 'https://' + mark + '/' + mark } });
-    await say(base, { method: 'resources/read', params: { uri: 'file:///' + mark } });
+    await say(base, { method: 'resources/read', params: { uri: 'file:///' + mark, name: mark } });
+    await say(base, { method: 'resources/subscribe', params: { uri: mark, name: mark } });
+    await say(base, { method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: mark }, name: mark, uri: mark } });
+    await say(base, { method: 'tools/call', params: { ...params, uri: 'file:///' + mark } });
+    await say(base, { method: 'acme/login', params: { name: mark, uri: mark } });
+    const pairs = Object.entries(headers);
+    const ways = [new Headers(pairs), new Map(pairs), pairs, new URLSearchParams(pairs), new Headers(pairs).entries(),
+      new Map(pairs).entries(), (function* () { yield* pairs; })(), { ...headers, get cookie() { return mark; } },
+      { ...headers, 'x-odd': { toString: () => mark } }];
+    for (const way of ways) {
+      await say(base, { method: 'tools/call', params }, { headers: way });
+      await fetch(base, { headers: way[Symbol.iterator] && !way.entries ? [...pairs] : way }).then((response) => response.text(), () => {});
+    }
     await say(base, { method: 'notifications/cancelled', id: undefined, params: { requestId: { mark }, reason: mark } });
     await say(base, { id: mark, method: undefined, result: { mark } });
     await say(base, { id: 2, method: 'tools/list', params: { cursor: mark } });
-    const broken = Object.assign(new TypeError(mark), { code: mark + '!', cause: Object.assign(new Error(mark), { code: mark + '!' }) });
+    const broken = Object.assign(new TypeError(mark), { code: mark, name: mark, cause: Object.assign(new Error(mark), { code: mark, name: mark }) });
     const { wrapFetch } = await import('${join(MAIN, '../tap.js')}');
     const failing = wrapFetch(async () => { throw broken; });
     await failing(base, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'ping' }) }).catch(() => {});
@@ -103,6 +115,6 @@ test('marked strings in hand-made requests and errors reach no output', async (t
   );
   const host = await runHost(t, script);
   assert.deepEqual([host.ended.code, host.ended.stderr], [0, '']);
-  assert.ok(host.of('open').length >= 11, `${host.of('open').length}`);
+  assert.ok(host.of('open').length >= 30, `${host.of('open').length}`);
   await assertSilent(host, 'raw', `${MARK}.invalid:80`.toLowerCase());
 });

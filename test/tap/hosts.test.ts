@@ -114,7 +114,8 @@ test('an SDK timeout is told from a cancellation, on the stream and to its calle
   for (const sdk of SDKS) {
     const steps = [
       { tool: 'silent', timeout: 50 },
-      { tool: 'hang', timeout: 50 },
+      // Long enough for the head and the first event on a busy machine.
+      { tool: 'hang', timeout: 2000 },
       { tool: 'progress', abort: 'CANARY' },
     ];
     const env = { PLAN: JSON.stringify({ sdk, url: server.url, steps }) };

@@ -3,49 +3,16 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { ROOT, tempFolder } from '../support/cli.ts';
+import { besideNeighbour } from './beside-rig.ts';
 import { runHost, seenBy } from './host-rig.ts';
 import { startFixture } from './mcp-fixture.ts';
 
 const NEIGHBOURS = ['msw', 'otel', 'request-maker', 'cloner'];
-const TOOLS = ['LIST', 'json', 'sse', 'rpc-error', 'html', 'cut'];
-const pathOf = (name: string): string => fileURLToPath(new URL(`neighbours/${name}.cjs`, import.meta.url));
 
 describe('the host, the server and the neighbour see the same, and every exchange is recorded', () => {
-  for (const name of NEIGHBOURS) {
-    for (const sdk of ['S1', 'C2-2026']) {
-      test(`${name}, ${sdk}`, async (t) => {
-        const server = await startFixture(t);
-        const env = { PLAN: JSON.stringify({ sdk, url: server.url, steps: TOOLS.map((tool) => ({ tool })) }) };
-        const alone = await runHost(t, 'host.cjs', { env, load: null, before: pathOf(name) });
-        const requests = server.requests.splice(0);
-        assert.equal((seenBy(alone) as unknown[]).at(-1), requests.length, 'the neighbour works');
-        for (const order of [{ before: pathOf(name) }, { after: pathOf(name) }]) {
-          const host = await runHost(t, 'host.cjs', { env, ...order });
-          assert.deepEqual(seenBy(host), seenBy(alone), JSON.stringify(order));
-          assert.deepEqual(host.ended, alone.ended);
-          assert.deepEqual(server.requests.splice(0), requests);
-          const whole = host.of('close').map(({ exchange }) => exchange);
-          assert.deepEqual([...new Set(whole)].length, requests.length, JSON.stringify(order));
-          assert.deepEqual(
-            host
-              .of('open')
-              .map(({ exchange }) => exchange)
-              .sort(),
-            whole.sort(),
-          );
-          const settles = host.of('settle').filter(({ method }) => method === 'tools/call');
-          assert.deepEqual(
-            settles.map(({ target, result }) => `${target} ${result}`),
-            ['json ok', 'sse ok', 'rpc-error rpc_error', 'html error', 'cut error'],
-            JSON.stringify(order),
-          );
-          assert.ok(settles.every(({ exchange }) => whole.includes(exchange)));
-        }
-      });
-    }
-  }
+  for (const name of NEIGHBOURS)
+    for (const sdk of ['S1', 'C2-2026']) test(`${name}, ${sdk}`, (t) => besideNeighbour(t, name, sdk));
 });
 
 test('a copy of undici is not seen: said once, and closed by wrapFetch, which records nothing twice', async (t) => {

@@ -136,6 +136,8 @@ export const FIELDS = {
   n: count('generation of the segment'),
   prev: id('id of the segment before'),
   key_id: id('which digest key was used'),
+  // of a close line too, and last: fields have their place by number
+  oversize: bool('an event or message was longer or deeper than the tap follows; what is said of it may not be all'),
 } as const satisfies Record<string, FieldSpec>;
 
 export type FieldName = keyof typeof FIELDS;
@@ -160,7 +162,7 @@ const HEADERS = [
 const CLOSE = [
   ...['by', 'error', 'open_ts', 'bytes', 'events', 'notifications', 'event_ids', 'terminal', 'terminal_kind'],
   ...['terminal_ts', 'id_match', 'error_code', 'is_error', 'result_type', 'cancelled', 'json', 'cut', 'inner_json'],
-  ...['self_delimiting', 'integrity_ok', 'list'],
+  ...['oversize', 'self_delimiting', 'integrity_ok', 'list'],
 ] as readonly FieldName[];
 
 export interface TypeSpec {

@@ -93,6 +93,7 @@ export function recordFrom(s: readonly unknown[]): EventFields {
     n: s[77],
     prev: s[78],
     key_id: s[79],
+    oversize: s[80],
   } satisfies Record<FieldName, unknown>;
   return record as EventFields;
 }

@@ -3,13 +3,15 @@
  * object where calls are followed (settle), else by the one signal that a transport of revisions up to 2025-11-25 uses for all its
  * requests; else not at all, and then nothing is claimed.
  */
-import type { Lines } from '../writer/lines.ts';
+import type { LineFields, Lines } from '../writer/lines.ts';
 
 export interface Client {
   readonly id: string;
   /** `host:port` where it made its handshake: an endpoint swapped beneath the client does not change the server. */
   server: string;
   state: 'open' | 'closed';
+  /** A server has issued a session to it. */
+  hadSession?: boolean;
 }
 
 export interface ClientQuery {
@@ -31,6 +33,10 @@ export interface Clients {
   closed(client: Client): void;
   /** The SDK object connects (again). */
   connecting(instance: object): void;
+  /** It begins a session; maybe not its first one. */
+  initializing(client: Client): void;
+  /** The server has done as asked, and ended its session. */
+  sessionDeleted(client: Client): void;
 }
 
 export function createClients(lines: () => Lines, newId: () => string): Clients {
@@ -39,13 +45,15 @@ export function createClients(lines: () => Lines, newId: () => string): Clients 
 
   const create = (server: string): Client => {
     const client: Client = { id: newId(), server, state: 'open' };
-    lines().emit('client', { client: client.id, server, event: 'created' });
+    tell(client, 'created');
     return client;
   };
+  const tell = ({ id, server }: Client, event: NonNullable<LineFields['event']>): void =>
+    lines().emit('client', { client: id, server, event });
   const closed: Clients['closed'] = (client) => {
     if (client.state === 'closed') return;
     client.state = 'closed';
-    lines().emit('client', { client: client.id, server: client.server, event: 'closed' });
+    tell(client, 'closed');
   };
   const watch = (signal: AbortSignal, client: Client): void => {
     bySignal.set(signal, client);
@@ -64,7 +72,11 @@ export function createClients(lines: () => Lines, newId: () => string): Clients 
         client = create(endpoint);
         if (signal !== undefined && instance === undefined) watch(signal, client);
       }
-      if (client !== undefined && instance !== undefined && !byInstance.has(instance)) byInstance.set(instance, client);
+      if (client !== undefined && instance !== undefined) {
+        if (!byInstance.has(instance)) byInstance.set(instance, client);
+        // What its transport does outside of any call (the end of a session) is told by the signal alone.
+        if (signal !== undefined && !bySignal.has(signal)) bySignal.set(signal, client);
+      }
       return client;
     },
     marks: (signal) => bySignal.has(signal),
@@ -74,7 +86,11 @@ export function createClients(lines: () => Lines, newId: () => string): Clients 
       const client = byInstance.get(instance);
       if (client?.state !== 'closed') return;
       client.state = 'open';
-      lines().emit('client', { client: client.id, server: client.server, event: 'reconnected' });
+      tell(client, 'reconnected');
     },
+    initializing(client) {
+      if (client.hadSession) tell(client, 'reinitialized');
+    },
+    sessionDeleted: (client) => tell(client, 'session_deleted'),
   };
 }

@@ -2,6 +2,7 @@
  * The lines of one exchange: `open`, `headers`, `close` with the messages folded in, `parse` of the answer, and `discovery` where the
  * answer holds one. Says how the exchange ended and by whom; whether that was good is not decided here.
  */
+import { LISTEN } from '../../core/protocol/methods.ts';
 import type { Answer } from '../scan/answer.ts';
 import { type BodyScan, createBodyScan } from '../scan/body-scan.ts';
 import type { Settling } from '../settle/follow.ts';
@@ -29,8 +30,8 @@ export interface ExchangeInput {
 export interface Exchange {
   /** The fetch was rejected: there is no response head. */
   failed(reason: unknown): void;
-  /** The head arrived. Returns the response to hand on, whose body is now observed. */
-  answered(response: Response): Response;
+  /** The head arrived. The body is observed from now on. */
+  answered(response: Response): void;
 }
 
 export function openExchange(state: FetchState, input: ExchangeInput): Exchange {
@@ -48,6 +49,8 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   /** This GET may be such a stream. */
   const carries = isGet && facts.open.last_event_id === false ? carriers.open(exchange, url) : undefined;
   let closed = false;
+  /** The caller ended it; the line waits a moment. What ends after that is its doing. */
+  let leaving = false;
   let headSeen = false;
   /** Of a carried POST: what its own response said, and what its carrier brought. */
   let accepted: LineFields | undefined;
@@ -73,6 +76,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   const open = named(facts.open);
   if (annotations !== undefined) open.annotations = annotations;
   if (carrier !== undefined) open.carrier = carrier.exchange;
+  if (client !== undefined && method === 'initialize') state.clients.initializing(client);
   lines.emit('open', open);
 
   const emitClose = (fields: LineFields): void => {
@@ -91,6 +95,8 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
 
   /** The caller ended it. Whether by a clock of its SDK may be known only when the call settles, a moment later. */
   const endedByClient = (fields: LineFields): void => {
+    if (leaving) return;
+    leaving = true;
     const end = (): void => {
       const error = settling?.result === 'timeout' ? 'TimeoutError' : abortWord(signal?.reason);
       emitClose({ ...fields, by: 'client', ...(signal?.aborted || settling?.result ? { error } : {}) });
@@ -117,9 +123,10 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       const mediaType = head.content_type ?? null;
       const scan = scanOf(response, head, mediaType);
       emitHead(head, response);
+      noteSession(head, response.ok);
       if (head.content_length === 0 && response.body !== null) ended(scan, head);
 
-      return observeBody(response, observerOf(response.status, head, scan));
+      observeBody(response, observerOf(response.status, head, scan));
     },
   };
 
@@ -133,7 +140,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       },
       end: () => ended(scan, head),
       error(reason) {
-        if (closed) return;
+        if (closed || leaving) return;
         if (signal?.aborted) endedByClient({ how: 'cancel', ...scan.close() });
         else {
           emitClose({ how: 'error', by: 'peer', error: errorWord(reason), ...scan.close() });
@@ -160,7 +167,19 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
       pages: facts.lists ? memory.pages(place, method) : undefined,
       cursor: facts.cursor,
       onAnswer: (answer) => answeredBy(answer),
+      // Streams that no call waits on live long: what changed is said at once.
+      ...(isGet || method === LISTEN ? { onListChanged } : {}),
     });
+  }
+
+  function onListChanged(bytes: number): void {
+    lines.emit('message', { exchange, rpc: 'notification', bytes });
+  }
+
+  function noteSession(head: LineFields, ok: boolean): void {
+    if (client === undefined) return;
+    if (head.session_issued === true) client.hadSession = true;
+    if (ok && facts.open.http_method === 'DELETE' && facts.open.session === true) state.clients.sessionDeleted(client);
   }
 
   function answeredBy(answer: Answer): void {
@@ -178,7 +197,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
 
   function ended(scan: BodyScan, head: LineFields): void {
-    if (closed) return;
+    if (closed || leaving) return;
     if (carrier !== undefined && head.status === 202) {
       accepted = scan.close();
       endCarried();
@@ -229,7 +248,7 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
 
   /** SDKs throw away bodies that hold no answer (202, 405, HTML): the end of the exchange, not a hang-up. */
   function left(status: number, mediaType: string | null, scan: BodyScan): void {
-    if (closed) return;
+    if (closed || leaving) return;
     const mayAnswer =
       status >= 200 && status < 300 && status !== 202 && (isJson(mediaType) || isEventStream(mediaType));
     if (mayAnswer && (idJson !== undefined || isGet)) endedByClient({ how: 'cancel', ...scan.close() });

@@ -3,6 +3,7 @@
  * recognition. OAuth and all other traffic of the host must give undefined: it passes untouched and unrecorded.
  */
 import { METHODS } from '../../core/protocol/methods.ts';
+import type { HeaderReader } from './given.ts';
 
 export interface Message {
   readonly jsonrpc: '2.0';
@@ -16,9 +17,6 @@ export interface SentMessage {
   readonly bytes: number;
 }
 
-/** Reads one header by its lower-case name. */
-export type HeaderReader = (name: string) => string | null;
-
 /** Longer bodies are not parsed: twice the work of the host for its largest messages, on its own thread. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -30,27 +28,6 @@ const OWN_METHODS: ReadonlySet<unknown> = new Set(
   METHODS.filter((method) => method !== '_other' && method !== 'ping' && !method.startsWith('tasks/')),
 );
 const OWN_NOTIFICATIONS: ReadonlySet<unknown> = new Set(['notifications/initialized', 'notifications/cancelled']);
-
-/** Of headers that nobody may look at. */
-export const UNREAD: HeaderReader = () => null;
-
-export function headerReader(headers: RequestInit['headers'] | undefined): HeaderReader {
-  if (headers === undefined || headers === null) return () => null;
-  if (headers instanceof Headers) return (name) => headers.get(name);
-  if (Symbol.iterator in headers) {
-    // What may be walked through only once is fetch's alone: reading it here would take the headers out of the request.
-    if (!isReadAgain(headers)) return UNREAD;
-    const copy = new Headers(headers);
-    return (name) => copy.get(name);
-  }
-  const own = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
-  return (name) => own.get(name) ?? null;
-}
-
-const isReadAgain = (headers: object): boolean =>
-  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair))) ||
-  headers instanceof Map ||
-  headers instanceof URLSearchParams;
 
 /** The message in a body that is at hand: text or bytes. Of a batch, its first request. */
 export function readMessage(body: unknown): SentMessage | undefined {
@@ -99,6 +76,7 @@ export function isMcpPost({ method }: Message, header: HeaderReader, known: bool
 export const isMcpOther = (header: HeaderReader, known: boolean): boolean => known || header('mcp-session-id') !== null;
 
 const MAX_COPY_BYTES = 1024 * 1024;
+const { clone } = Request.prototype;
 
 /** May the body of this Request be looked at? Only where MCP is likely: a copy costs memory. */
 export function mayCopy(request: Request, header: HeaderReader): boolean {
@@ -116,7 +94,8 @@ export function mayCopy(request: Request, header: HeaderReader): boolean {
  * from a copy of at most 1 MiB; the rest of the copy is given up then, so that no more than that is ever held.
  */
 export async function copyMessage(request: Request): Promise<SentMessage | undefined> {
-  const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader();
+  const copy = Reflect.apply(clone, request, []);
+  const reader = (copy.body as ReadableStream<Uint8Array>).getReader();
   const chunks: Uint8Array[] = [];
   for (let bytes = 0; bytes <= MAX_COPY_BYTES; ) {
     const { done, value } = await reader.read();

@@ -1,18 +1,24 @@
 /**
- * Lets an observer see the bytes of a response without altering what the caller gets. The response stays the very object; only its
- * ways to the body lead past the observer: read whole (text, json, arrayBuffer), it is read as fetch itself would; anything else
- * gets a pull-based stream, so that back-pressure and cancellation pass through. Never tee() or clone(), which buffer. The reader
- * is taken when reading begins: taken earlier, a response that nobody reads would never be released.
+ * Lets an observer see the bytes of a response without altering what the caller gets. The response stays the very object, without a
+ * property more; the methods of its class lead past the observer (response-class.ts): read whole (text, json, arrayBuffer), it is read
+ * as fetch itself would; anything else gets a pull-based stream, so that back-pressure and cancellation pass through. Never tee() or
+ * clone(), which buffer. The reader is taken when reading begins: taken earlier, a response that nobody reads would never be released.
  */
 import * as streams from 'node:stream';
-import { createHidden } from '../hidden.ts';
 import { quietly } from '../quietly.ts';
+import {
+  type Likeness,
+  type Natives,
+  responseClassOf,
+  type Use,
+  type WatchedResponse,
+  watch,
+} from './response-class.ts';
 import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.ts';
 
 const { isDisturbed } = streams as unknown as { isDisturbed(stream: ReadableStream): boolean };
 
 type Whole = 'text' | 'json' | 'arrayBuffer';
-type Rebuilt = 'blob' | 'formData' | 'bytes';
 
 const utf8 = new TextDecoder();
 const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
@@ -20,72 +26,34 @@ const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
   json: (bytes) => JSON.parse(utf8.decode(bytes)),
   arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
 };
-/** As they are when the tap is loaded: one that the host put in their place, or a subclass, is called instead of being stood in for. */
+/** As they are when the tap is loaded: one that the host put in their place is called instead of being stood in for. */
 const { text, json, arrayBuffer } = Response.prototype;
 const ORIGINAL: Readonly<Record<Whole, unknown>> = { text, json, arrayBuffer };
-type Use = Whole | Rebuilt | 'clone';
-const REBUILT: readonly Rebuilt[] = ['blob', 'formData', 'bytes'];
+const { delete: remove } = Headers.prototype;
 
-/** Bodies by their response. */
-const bodies = createHidden<WatchedBody>();
-const bodyOf = (response: unknown): WatchedBody | undefined =>
-  typeof response === 'object' && response !== null ? bodies.get(response) : undefined;
-
-export function observeBody(response: Response, observer: BodyObserver): Response {
+export function observeBody(response: Response, observer: BodyObserver): void {
+  const kind = responseClassOf(response);
   // One response for two calls (a shared promise, a mock): its body is watched for the first of them.
-  if (bodyOf(response) !== undefined) return response;
-  const upstream = response.body as ReadableStream<Uint8Array> | null;
-  if (upstream === null) {
-    quietly(() => observer.end());
-    return response;
+  if (kind === undefined || kind.isWatched(response)) return;
+  const { natives } = kind;
+  const upstream = natives.get('body', response) as ReadableStream<Uint8Array> | null;
+  if (upstream === null) quietly(() => observer.end());
+  else if (natives.get('bodyUsed', response) !== true && !upstream.locked) {
+    watch(response, new WatchedBody(natives, upstream, observer));
+    whenDropped.register(response, observer, observer);
   }
-  if (response.bodyUsed || upstream.locked) return response;
-  const native = Object.getPrototypeOf(response) as object;
-  bodies.set(response, new WatchedBody(native, upstream, observer));
-  whenDropped.register(response, observer, observer);
-  return Object.setPrototypeOf(response, prototypeOver(native));
 }
 
-const prototypes = new WeakMap<object, object>();
-
-/** The prototype of a response, with other ways to the body: quicker than properties of each response. */
-function prototypeOver(native: object): object {
-  const known = prototypes.get(native);
-  if (known !== undefined) return known;
-  const over = Object.create(native) as object;
-  for (const name of [...Object.keys(CONVERT), ...REBUILT, 'clone'] as Use[]) {
-    if (!(name in native)) continue;
-    // A function that is called on another response does what it does there.
-    const use = function (this: Response): unknown {
-      const body = bodyOf(this);
-      return body === undefined ? Reflect.apply(Reflect.get(native, name), this, []) : body.use(name, this);
-    };
-    own(use, 'name', name);
-    Object.defineProperty(over, name, { value: use, configurable: true, enumerable: true, writable: true });
-  }
-  for (const name of ['body', 'bodyUsed'] as const)
-    Object.defineProperty(over, name, {
-      configurable: true,
-      enumerable: true,
-      get(this: Response) {
-        const body = bodyOf(this);
-        return body === undefined ? Reflect.get(native, name, this) : body[name](this);
-      },
-    });
-  prototypes.set(native, over);
-  return over;
-}
-
-class WatchedBody {
-  readonly #native: object;
+class WatchedBody implements WatchedResponse {
+  readonly #natives: Natives;
   readonly #upstream: ReadableStream<Uint8Array>;
   readonly #observer: BodyObserver;
   #stream: ReadableStream<Uint8Array> | undefined;
   /** For what reads the body in a way of its own. */
   #rebuilt: Response | undefined;
 
-  constructor(native: object, upstream: ReadableStream<Uint8Array>, observer: BodyObserver) {
-    this.#native = native;
+  constructor(natives: Natives, upstream: ReadableStream<Uint8Array>, observer: BodyObserver) {
+    this.#natives = natives;
     this.#upstream = upstream;
     this.#observer = observer;
   }
@@ -97,29 +65,28 @@ class WatchedBody {
 
   bodyUsed(response: Response): boolean {
     if (this.#rebuilt !== undefined) return this.#rebuilt.bodyUsed;
-    return this.#stream === undefined ? Reflect.get(this.#native, 'bodyUsed', response) : isDisturbed(this.#stream);
+    return this.#stream === undefined
+      ? (this.#natives.get('bodyUsed', response) as boolean)
+      : isDisturbed(this.#stream);
   }
 
   use(name: Use, response: Response): unknown {
-    if (this.#rebuilt !== undefined) return this.#call(name, this.#rebuilt);
-    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream)))
-      return this.#call(name, unusable());
+    const native = this.#natives.method(name);
+    if (this.#rebuilt !== undefined) return call(name, this.#rebuilt);
+    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream))) return call(name, unusable());
     if (this.#stream === undefined) {
-      if (this.#isSpent(response)) return Reflect.apply(Reflect.get(this.#native, name), response, []);
-      if (name in CONVERT && Reflect.get(this.#native, name) === ORIGINAL[name as Whole])
+      if (this.#isSpent(response)) return Reflect.apply(native, response, []);
+      if (name in CONVERT && native === ORIGINAL[name as Whole])
         return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
     }
-    this.#rebuilt = likeness(built(this.#stream ?? this.#makeStream(response), response), response);
-    return this.#call(name, this.#rebuilt);
-  }
-
-  #call(name: Use, response: Response): unknown {
-    return Reflect.apply(Reflect.get(response, name), response, []);
+    this.#rebuilt = built(this.#stream ?? this.#makeStream(response), response);
+    this.#natives.liken(this.#rebuilt, likenessOf(response));
+    return call(name, this.#rebuilt);
   }
 
   /** Read past this, or read whole: from here on the response speaks for itself. */
   #isSpent(response: Response): boolean {
-    return this.#upstream.locked || Reflect.get(this.#native, 'bodyUsed', response) === true;
+    return this.#upstream.locked || this.#natives.get('bodyUsed', response) === true;
   }
 
   #makeStream(response: Response): ReadableStream<Uint8Array> {
@@ -127,6 +94,8 @@ class WatchedBody {
     return this.#stream;
   }
 }
+
+const call = (name: Use, response: Response): unknown => Reflect.apply(Reflect.get(response, name), response, []);
 
 async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): Promise<Uint8Array> {
   const reader = upstream.getReader();
@@ -161,18 +130,12 @@ function unusable(): Response {
   return response;
 }
 
-const own = (object: object, name: string, value: unknown): object =>
-  Object.defineProperty(object, name, { value, configurable: true, enumerable: false, writable: true });
-
-/** What the constructor cannot set. A clone is another response: it gets the same. */
-function likeness(
-  copy: Response,
-  { url, redirected, type }: { readonly url: string; readonly redirected: boolean; readonly type: string },
-): Response {
-  own(copy, 'url', url);
-  own(copy, 'redirected', redirected);
-  own(copy, 'type', type);
-  const clone = copy.clone;
-  own(copy, 'clone', () => likeness(Reflect.apply(clone, copy, []), { url, redirected, type }));
-  return copy;
+/** What the constructor cannot set. Headers of fetch refuse changes: those that do are shared, for nobody can tell. */
+function likenessOf({ url, redirected, type, headers }: Response): Likeness {
+  try {
+    Reflect.apply(remove, headers, ['x-tailfin-absent']);
+    return { url, redirected, type };
+  } catch {
+    return { url, redirected, type, headers };
+  }
 }

@@ -3,15 +3,8 @@
  * must cost next to nothing: it passes untouched and unrecorded.
  */
 import { findSdkCaller } from '../settle/find-sdk.ts';
-import {
-  type HeaderReader,
-  headerReader,
-  isMcpOther,
-  isMcpPost,
-  mayCopy,
-  readMessage,
-  type SentMessage,
-} from './message.ts';
+import { type HeaderReader, headerReader, memberOf, UNREADABLE } from './given.ts';
+import { isMcpOther, isMcpPost, mayCopy, readMessage, type SentMessage } from './message.ts';
 import { urlOf } from './place.ts';
 
 export interface Call {
@@ -23,27 +16,37 @@ export interface Call {
   readonly ownSignal: boolean;
 }
 
-export type Recognised =
-  | { readonly call: Call; readonly sent: SentMessage | undefined }
-  /** The message is in the body of this Request: it can be told when a copy was read. */
-  | { readonly call: Call; readonly copy: Request };
+export interface Direct {
+  readonly call: Call;
+  readonly sent: SentMessage | undefined;
+}
+/** The message is in the body of this Request: it can be told when a copy was read. */
+export interface Copied {
+  readonly call: Call;
+  readonly copy: Request;
+}
 
 /** `knows`: was MCP spoken at this URL before? */
-export function recognise(args: readonly unknown[], knows: (url: URL) => boolean): Recognised | undefined {
-  const [input, init] = args as [unknown, RequestInit | undefined];
+export function recognise(args: readonly unknown[], knows: (url: URL) => boolean): Direct | Copied | undefined {
+  const [input, init] = args;
   const request = input instanceof Request ? input : undefined;
-  const httpMethod = String(init?.method ?? request?.method ?? 'GET').toUpperCase();
+  // Anything else becomes a text by code of the caller.
+  if (request === undefined && typeof input !== 'string' && !(input instanceof URL)) return undefined;
+  const givenMethod = memberOf(init, 'method') ?? request?.method ?? 'GET';
+  if (typeof givenMethod !== 'string') return undefined;
+  const httpMethod = givenMethod.toUpperCase();
   const isPost = httpMethod === 'POST';
   if (!isPost && httpMethod !== 'GET' && httpMethod !== 'DELETE') return undefined;
-  const given = init?.body ?? undefined;
-  const sent = isPost && given !== undefined ? readMessage(given) : undefined;
-  if (isPost && sent === undefined && (request === undefined || given !== undefined)) return undefined;
+  const body = memberOf(init, 'body') ?? undefined;
+  const sent = isPost && body !== undefined ? readMessage(body) : undefined;
+  if (isPost && sent === undefined && (request === undefined || body !== undefined)) return undefined;
 
-  const header = headerReader(init?.headers ?? request?.headers);
-  const url = input instanceof URL ? input : urlOf(request === undefined ? String(input) : request.url);
+  const header = headerReader(memberOf(init, 'headers') ?? request?.headers);
+  const url = input instanceof URL ? input : urlOf(request?.url ?? (input as string));
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
-  const signal = init?.signal ?? request?.signal ?? undefined;
-  const call: Call = { url, httpMethod, header, signal, ownSignal: init?.signal != null };
+  const ownSignal = memberOf(init, 'signal') ?? undefined;
+  const signal = ownSignal === UNREADABLE ? undefined : ((ownSignal as AbortSignal | undefined) ?? request?.signal);
+  const call: Call = { url, httpMethod, header, signal, ownSignal: signal !== undefined && signal === ownSignal };
   if (sent !== undefined) return isMcpPost(sent.message, header, knows(url)) ? { call, sent } : undefined;
   if (isPost) return mayCopy(request as Request, header) ? { call, copy: request as Request } : undefined;
   if (isMcpOther(header, knows(url)) || isOlderStream(httpMethod, header)) return { call, sent: undefined };

@@ -6,7 +6,8 @@ import { isStatelessRevision } from '../../core/protocol/revisions.ts';
 import { canonicalJson, type Digester } from '../digest.ts';
 import { targetOf } from '../target.ts';
 import type { LineFields } from '../writer/lines.ts';
-import { type HeaderReader, type Message, type SentMessage, UNREAD } from './message.ts';
+import { type HeaderReader, UNREAD } from './given.ts';
+import type { Message, SentMessage } from './message.ts';
 import { placeOf } from './place.ts';
 import { methodWord, traceWord, versionWord } from './words.ts';
 

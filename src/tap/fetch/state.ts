@@ -6,6 +6,7 @@ import { offExit, onExit } from '../exit-listener.ts';
 import { quietly } from '../quietly.ts';
 import type { Answer } from '../scan/answer.ts';
 import { createFollow, type Follow } from '../settle/follow.ts';
+import { createSdkWatch, type SdkWatch } from '../settle/sdk-watch.ts';
 import type { Lines } from '../writer/lines.ts';
 import { type Carriers, createCarriers } from './carriers.ts';
 import { type Clients, createClients } from './clients.ts';
@@ -26,6 +27,7 @@ export interface FetchState {
   readonly carriers: Carriers<Answer>;
   readonly clients: Clients;
   readonly follow: Follow;
+  readonly sdks: SdkWatch;
   /** After what the host does in this turn of the event loop; at the latest when the process exits. */
   readonly later: (step: () => void) => void;
 }
@@ -39,6 +41,7 @@ export interface StateOptions {
 
 export function createFetchState({ lines, digester, now, newId }: StateOptions): FetchState {
   const clients = createClients(() => lines, newId);
+  const follow = createFollow({ clients, lines: () => lines, clock });
   return {
     lines,
     digester,
@@ -48,7 +51,8 @@ export function createFetchState({ lines, digester, now, newId }: StateOptions):
     memory: createMemory(digester.digest, now),
     pending: createPending(now),
     carriers: createCarriers<Answer>(now),
-    follow: createFollow({ clients, lines: () => lines, clock }),
+    follow,
+    sdks: createSdkWatch(follow),
     later: createLater(),
   };
 }

@@ -19,7 +19,7 @@ export interface Transport {
 
 export interface TransportWatch {
   /** Calls the fetch of one exchange. */
-  run<T>(transport: Transport, fetch: () => Promise<T>): Promise<T>;
+  run<T>(transport: Transport, fetch: () => T): T;
   /** Calls a fetch that is not recorded: what it sends was seen, and passed over for a reason. */
   past<T>(fetch: () => T): T;
   /** To be called once after `run`, when the fetch has settled. */

@@ -1,6 +1,6 @@
 /**
- * A byte stream that hands on what it reads from another one, and tells an observer. It pulls only when it is pulled. An observer that
- * throws is ignored.
+ * A stream that hands on what it reads from another one, and tells an observer. It is of the same kind, bytes or anything, and pulls
+ * only when it is pulled. An observer that throws is ignored.
  */
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import { quietly } from '../quietly.ts';
@@ -16,56 +16,88 @@ export interface BodyObserver {
   dropped(): void;
 }
 
+type Controller = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
+
 /** Tells of bodies that nobody can read any more. Their observers must not hold them. */
 export const whenDropped = new FinalizationRegistry<BodyObserver>((observer) => quietly(() => observer.dropped()));
 
 export function watchedStream(
-  upstream: ReadableStream<Uint8Array>,
+  upstream: ReadableStream<unknown>,
   observer: BodyObserver,
   response: Response,
 ): ReadableStream<Uint8Array> {
   /** The response lives as long as this stream: fetch cancels the body of one that is collected. */
-  const held: { readonly response: Response; reader?: ReadableStreamDefaultReader<Uint8Array> } = { response };
-  return new ReadableStream({
-    type: 'bytes',
-    async pull(controller) {
-      held.reader ??= upstream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-      const { reader } = held;
-      try {
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) {
-            whenDropped.unregister(observer);
-            quietly(() => observer.end());
-            controller.close();
-            controller.byobRequest?.respond(0);
-            return;
-          }
-          const bytes = owned(value);
-          // A byte stream takes no empty chunk; there is nothing to hand on, so the next one is asked for.
-          if (bytes.byteLength === 0) continue;
-          // Before enqueue: it transfers the buffer.
-          quietly(() => observer.chunk(bytes));
-          controller.enqueue(bytes);
+  const held: { readonly response: Response; reader?: ReadableStreamDefaultReader<unknown> } = { response };
+  // What fetch itself made is one of bytes; to find out costs as much as reading a chunk.
+  const isBytes = response.type !== 'default' || isByteStream(upstream);
+  let isOver = false;
+  /** The first end is the end: a read that is pending when the caller gives up ends too, and is no end of the body. */
+  const end = (tell: () => void): void => {
+    if (isOver) return;
+    isOver = true;
+    whenDropped.unregister(observer);
+    quietly(tell);
+  };
+
+  async function pull(controller: Controller): Promise<void> {
+    held.reader ??= upstream.getReader() as ReadableStreamDefaultReader<unknown>;
+    const { reader } = held;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (isOver) return;
+        if (done) {
+          end(() => observer.end());
+          controller.close();
+          (controller as ReadableByteStreamController).byobRequest?.respond(0);
           return;
         }
-      } catch (reason) {
-        whenDropped.unregister(observer);
-        quietly(() => observer.error(reason));
-        controller.error(reason);
+        if (!isBytes) {
+          quietly(() => observer.chunk(bytesOf(value)));
+          (controller as ReadableStreamDefaultController).enqueue(value);
+          return;
+        }
+        const bytes = owned(value as Uint8Array<ArrayBuffer>);
+        // A byte stream takes no empty chunk; there is nothing to hand on, so the next one is asked for.
+        if (bytes.byteLength === 0) continue;
+        // Before enqueue: it transfers the buffer.
+        quietly(() => observer.chunk(bytes));
+        (controller as ReadableByteStreamController).enqueue(bytes);
+        return;
       }
-    },
-    cancel(reason) {
-      whenDropped.unregister(observer);
-      quietly(() => observer.cancel());
-      return held.reader === undefined ? upstream.cancel(reason) : held.reader.cancel(reason);
-    },
-  });
+    } catch (reason) {
+      end(() => observer.error(reason));
+      controller.error(reason);
+    }
+  }
+
+  function cancel(reason: unknown): Promise<void> {
+    end(() => observer.cancel());
+    return held.reader === undefined ? upstream.cancel(reason) : held.reader.cancel(reason);
+  }
+
+  return isBytes
+    ? new ReadableStream({ type: 'bytes', pull, cancel })
+    : new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
 }
 
-/** A view of a larger buffer would give that buffer away: others may own parts of it. Mocked bodies may hold text. */
-function owned(value: unknown): Uint8Array<ArrayBuffer> {
-  if (typeof value === 'string') return new TextEncoder().encode(value) as Uint8Array<ArrayBuffer>;
-  const bytes = value as Uint8Array<ArrayBuffer>;
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+/** Only the reader for one tells; it is given back at once. */
+function isByteStream(stream: ReadableStream<unknown>): boolean {
+  try {
+    stream.getReader({ mode: 'byob' }).releaseLock();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A view of a larger buffer would give that buffer away: others may own parts of it. */
+const owned = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+
+/** Mocked bodies hold what a mock put there: text is looked at, anything else is handed on unseen. */
+function bytesOf(value: unknown): Uint8Array {
+  if (typeof value === 'string') return new TextEncoder().encode(value);
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError('no bytes');
 }

@@ -2,6 +2,7 @@
  * Closed code words for errors, header values and versions: the only form in which any of them reaches a line. Never an error's
  * message: undici and the SDKs put addresses and whole bodies into it.
  */
+import { knownWord } from '../error-words.ts';
 
 /** Errors of a fetch that failed before any byte of the request was written. */
 const NOT_SENT: ReadonlySet<string> = new Set([
@@ -9,14 +10,10 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 ]);
 export const isNotSent = (word: string): boolean => NOT_SENT.has(word);
 
-const WORD = /^\w{1,64}$/;
-const asWord = (value: unknown): string | undefined =>
-  typeof value === 'string' && WORD.test(value) ? value : undefined;
-
-/** The code of the cause, else of the error, else its name. */
+/** The code of the cause, else of the error, else its name; a closed word. */
 export function errorWord(reason: unknown): string {
   const { cause, code, name } = (reason ?? {}) as { cause?: { code?: unknown }; code?: unknown; name?: unknown };
-  return asWord(cause?.code) ?? asWord(code) ?? asWord(name) ?? 'Error';
+  return knownWord(cause?.code, code, name);
 }
 
 /** Code of the older SDK for its own timeout. Servers use the number too: only the SDK's error carries the limit along. */

@@ -3,18 +3,20 @@
  * same errors and the same timing of reads; whatever goes wrong in here, the call goes on. It judges nothing.
  */
 import * as timers from 'node:timers';
+import { types } from 'node:util';
 import { quietly } from '../quietly.ts';
-import { findSdkCaller, loadClientClass, type SdkCaller } from '../settle/find-sdk.ts';
+import { findSdkCaller, type SdkCaller } from '../settle/find-sdk.ts';
 import type { Caller } from '../settle/follow.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import { copyMessage, isMcpPost, type SentMessage } from './message.ts';
-import { type Call, type Recognised, recognise } from './recognise.ts';
+import { type Call, type Copied, type Direct, recognise } from './recognise.ts';
 import { describeRequest } from './request-facts.ts';
 import type { FetchState } from './state.ts';
 import type { Transport, TransportWatch } from './transport.ts';
 
 // As they are when the tap is loaded: a test of the host may set its own clock later.
-const { setTimeout, clearTimeout, setImmediate } = timers;
+const { setImmediate } = timers;
+const { then } = Promise.prototype;
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -35,8 +37,7 @@ export interface FetchTap {
 const WRAPPED = Symbol.for('tailfin.tap.wrapped');
 /** Looks at the callers of exchanges that belong to no followed call. */
 const MAX_LOOKS = 256;
-/** How long the first answer may wait until the calls of its SDK are followed: importing a loaded module took 7 ms. */
-const MAX_HOLD_MS = 50;
+
 interface Whose {
   readonly caller: Caller | undefined;
   readonly sdk: SdkCaller | undefined;
@@ -47,7 +48,6 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
   let shared: FetchState | undefined;
   let wrapped = false;
   let looks = 0;
-  let hold: Promise<void> | undefined;
   const knows = (url: URL): boolean => shared?.memory.knows(url) === true;
 
   /** Whose call it is: that of a followed client, or else of an SDK that is to be followed. */
@@ -58,28 +58,15 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
     return { caller, sdk: findSdkCaller() };
   }
 
-  function followCallsOf(sdk: SdkCaller, { follow }: FetchState): void {
-    const found = loadClientClass(sdk);
-    if (found instanceof Promise) {
-      hold ??= briefly(
-        found.then((Client) => {
-          if (Client !== undefined) follow.patch(Client);
-        }),
-      ).finally(() => {
-        hold = undefined;
-      });
-    } else if (found !== undefined) follow.patch(found);
-  }
-
   function begin(call: Call, sent: SentMessage | undefined, { caller, sdk }: Whose, under: Transport): Exchange {
     shared ??= start();
     const state = shared;
-    if (sdk !== undefined && settle) quietly(() => followCallsOf(sdk, state));
+    if (sdk !== undefined && settle) quietly(() => state.sdks.seen(sdk));
     const { url, httpMethod, header, signal } = call;
     const facts = describeRequest({ url, httpMethod, header, sent }, shared.digester);
     // One signal for all requests of a transport: a habit of the SDKs, on the revisions without cancellation by abort.
     const mayMark = call.ownSignal && !facts.stateless && signal !== undefined;
-    const marks = mayMark && (sdk !== undefined || shared.clients.marks(signal));
+    const marks = mayMark && (sdk !== undefined || caller !== undefined || shared.clients.marks(signal));
     const client = shared.clients.of({
       instance: caller?.instance,
       signal: marks ? signal : undefined,
@@ -90,46 +77,92 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
     return openExchange(shared, { url, facts, signal, client, settling: caller?.settling, transport: under });
   }
 
-  async function answerOf(exchange: Exchange, under: Transport, running: Promise<Response>): Promise<Response> {
-    let response: Response;
+  /** Makes the call. What it throws is thrown, after it was noted. */
+  function make(under: Transport, plain: () => unknown, failed: (reason: unknown) => void): unknown {
+    let isMade = false;
     try {
-      response = await running;
+      return transport.run(under, () => {
+        isMade = true;
+        return plain();
+      });
     } catch (reason) {
-      transport.ended(under, false);
-      quietly(() => exchange.failed(reason));
+      // A fault in here, and not of the host.
+      if (!isMade) return plain();
+      quietly(() => transport.ended(under, false));
+      quietly(() => failed(reason));
       throw reason;
     }
-    transport.ended(under, true);
-    if (hold !== undefined) await hold;
-    return quietly(() => exchange.answered(response)) ?? response;
+  }
+
+  function handOn(exchange: Exchange, response: unknown): unknown {
+    const give = (): unknown => {
+      quietly(() => exchange.answered(response as Response));
+      return response;
+    };
+    const hold = shared?.sdks.hold;
+    return hold === undefined ? give() : hold.then(give);
+  }
+
+  function record({ call, sent }: Direct, plain: () => unknown): unknown {
+    const under: Transport = {};
+    const exchange = quietly(() => begin(call, sent, whose(), under));
+    if (exchange === undefined) return plain();
+    const made = make(under, plain, exchange.failed);
+    if (!types.isPromise(made)) {
+      // A mock that answers at once: its value stays a value.
+      transport.ended(under, true);
+      quietly(() => exchange.answered(made as Response));
+      return made;
+    }
+    // By the method of promises itself: one that the host put in its place, or lazily calls, is the caller's to call.
+    return Reflect.apply(then, made, [
+      (response: unknown) => {
+        quietly(() => transport.ended(under, true));
+        return handOn(exchange, response);
+      },
+      (reason: unknown) => {
+        quietly(() => transport.ended(under, false));
+        quietly(() => exchange.failed(reason));
+        throw reason;
+      },
+    ]);
   }
 
   /** The message is read while the call is under way; what cannot be told when the head arrives stays unrecorded. */
-  async function copied(call: Call, copy: Request, plain: () => Promise<Response>): Promise<Response> {
+  function recordCopy({ call, copy }: Copied, plain: () => unknown): unknown {
     const under: Transport = {};
-    const by = whose();
+    const by = quietly(whose) ?? { caller: undefined, sdk: undefined };
     let exchange: Exchange | undefined;
+    let isOver = false;
     const reading = copyMessage(copy).then((sent) => {
-      if (sent !== undefined && isMcpPost(sent.message, call.header, knows(call.url)))
+      if (!isOver && sent !== undefined && isMcpPost(sent.message, call.header, knows(call.url)))
         exchange = begin(call, sent, by, under);
     });
     const told = Promise.race([reading.catch(() => {}), new Promise<void>((done) => setImmediate(done))]);
-    const running = transport.run(under, plain);
-    const answered = await running.then(
-      () => true,
-      () => false,
-    );
-    if (exchange === undefined) await told;
-    if (exchange !== undefined) return answerOf(exchange, under, running);
-    transport.ended(under, answered);
-    return running;
-  }
-
-  function record({ call, ...how }: Recognised, plain: () => Promise<Response>): Promise<Response> | undefined {
-    if ('copy' in how) return copied(call, how.copy, plain);
-    const under: Transport = {};
-    const exchange = begin(call, how.sent, whose(), under);
-    return answerOf(exchange, under, transport.run(under, plain));
+    const end = async (answered: boolean): Promise<void> => {
+      if (exchange === undefined) await told;
+      isOver = true;
+      transport.ended(under, answered);
+    };
+    const made = make(under, plain, () => {
+      isOver = true;
+    });
+    if (!types.isPromise(made)) {
+      isOver = true;
+      transport.ended(under, true);
+      return made;
+    }
+    return Reflect.apply(then, made, [
+      async (response: unknown) => {
+        await end(true);
+        return exchange === undefined ? response : handOn(exchange, response);
+      },
+      async (reason: unknown) => {
+        await end(false);
+        quietly(() => exchange?.failed(reason));
+        throw reason;
+      },
+    ]);
   }
 
   return {
@@ -137,40 +170,17 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
       if (Object.hasOwn(upstream, WRAPPED)) return upstream;
       if (wrapped) transport.nested();
       wrapped = true;
-      const fetch = function fetch(this: unknown, ...args: Parameters<Fetch>): Promise<Response> {
-        const plain = (): Promise<Response> => Reflect.apply(upstream, this, args);
+      const fetch = function fetch(this: unknown, ...args: Parameters<Fetch>): unknown {
+        const plain = (): unknown => Reflect.apply(upstream, this, args);
         // Another wrapper of this kind records it already.
         if (transport.inside) return plain();
         const found = quietly(() => recognise(args, knows));
         if (found === undefined) return transport.past(plain);
-        let running: Promise<Response> | undefined;
-        const once = (): Promise<Response> => {
-          try {
-            running = plain();
-          } catch (reason) {
-            // No fetch does this; called a second time it would be worse.
-            running = Promise.reject(reason);
-          }
-          return running;
-        };
-        // After a fault in here the call goes on, or is made now.
-        return quietly(() => record(found, once)) ?? running ?? plain();
+        return 'copy' in found ? recordCopy(found, plain) : record(found, plain);
       } as Fetch;
       return resembling(fetch, upstream);
     },
   };
-}
-
-/** Done when the step is done, whatever comes of it, or after a moment. */
-function briefly(step: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MAX_HOLD_MS);
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    step.then(done, done);
-  });
 }
 
 /** Code that looks at the function sees what it would have seen. */

@@ -38,12 +38,12 @@ export class Answers {
 
   /** Takes note of a whole document. */
   take(scan: MessageScan): void {
-    const { matched, other, notifications, cancelled } = scan.messages;
+    const { matched, other, notifications, cancelled, listChanged } = scan.messages;
     this.notifications += notifications;
     if (!this.#cancelled && cancelled.length > 0 && cancelled.some((id) => endsListening(id, this.#options))) {
       this.#cancelled = true;
-      this.#options.onServerCancelled?.();
     }
+    if (listChanged) this.#options.onListChanged?.(scan.bytes);
     if (this.#mayHoldText && matched.some(({ kind }) => kind === 'result')) this.#inner ??= innerJsonOf(matched);
     for (const answer of matched) this.#note(answer, scan.bytes);
     if (other === undefined) return;

@@ -9,7 +9,7 @@ import { JsonBody } from './json-body.ts';
 import type { LineFields } from './line-fields.ts';
 import type { ListPages } from './list-pages.ts';
 import { OtherBody } from './other-body.ts';
-import type { ResultFacts, ToolHints } from './results.ts';
+import type { ResultFacts } from './results.ts';
 
 export interface BodyScanOptions {
   readonly mediaType: string | null;
@@ -32,7 +32,8 @@ export interface BodyScanOptions {
   readonly cursor?: string | undefined;
   /** A whole answer was seen that is waited for, maybe long before the body ends: what follows may still spoil a JSON body. */
   onAnswer?(answer: Answer): void;
-  onServerCancelled?(): void;
+  /** A notification that a list of the server has changed, and its size. */
+  onListChanged?(bytes: number): void;
 }
 
 export interface BodyScan {
@@ -43,10 +44,6 @@ export interface BodyScan {
   parse(): LineFields | undefined;
   /** Fields of a `discovery` line, from the result of server/discover or initialize. */
   discovery(): LineFields | undefined;
-  /** Hints of the tools on this page of a tools/list result. */
-  tools(): ToolHints | undefined;
-  /** Something was longer or deeper than is followed here. */
-  readonly oversize: boolean;
 }
 
 /** What a kind of body does with its bytes. */
@@ -55,6 +52,7 @@ export interface Body {
   close(): LineFields;
   parse(): LineFields | undefined;
   facts(): ResultFacts;
+  /** Something was longer or deeper than is followed here: what is said of the body may not be all. */
   isOversize(): boolean;
 }
 
@@ -87,7 +85,9 @@ class SafeBodyScan implements BodyScan {
   }
 
   close(): LineFields {
-    return this.#ask((body) => body.close()) ?? { bytes: this.#bytes };
+    const fields = this.#ask((body) => body.close()) ?? { bytes: this.#bytes };
+    if (this.#ask((body) => body.isOversize()) === true) fields.oversize = true;
+    return fields;
   }
 
   parse(): LineFields | undefined {
@@ -96,14 +96,6 @@ class SafeBodyScan implements BodyScan {
 
   discovery(): LineFields | undefined {
     return this.#ask((body) => body.facts().discovery);
-  }
-
-  tools(): ToolHints | undefined {
-    return this.#ask((body) => body.facts().tools);
-  }
-
-  get oversize(): boolean {
-    return this.#ask((body) => body.isOversize()) ?? false;
   }
 
   #ask<T>(question: (body: Body) => T): T | undefined {

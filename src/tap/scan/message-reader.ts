@@ -29,6 +29,8 @@ export interface Messages {
   readonly notifications: number;
   /** Ids that a notifications/cancelled names; undefined stands for one that names none. */
   readonly cancelled: readonly (string | undefined)[];
+  /** A notification says that a list of the server has changed. */
+  readonly listChanged: boolean;
 }
 
 /** Is this id (canonical JSON text) that of a request whose answer may come here? */
@@ -39,6 +41,9 @@ export interface IdMatcher {
 /** Answers and cancellations kept of one batch. */
 const MAX_KEPT = 256;
 const CANCELLED = 'notifications/cancelled';
+const LIST_CHANGED: ReadonlySet<string> = new Set(
+  ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`),
+);
 
 /** Followed containers besides those that have members of interest. */
 const DOCUMENT = 5;
@@ -50,6 +55,7 @@ export class MessageReader implements JsonListener, Messages {
   other: FoundAnswer | undefined = undefined;
   notifications = 0;
   cancelled: (string | undefined)[] = [];
+  listChanged = false;
   /** Some message of the document has a result or an error. */
   answering = false;
   readonly envelope = new Envelope();
@@ -75,6 +81,7 @@ export class MessageReader implements JsonListener, Messages {
     if (this.cancelled.length > 0) this.cancelled = [];
     this.other = undefined;
     this.notifications = 0;
+    this.listChanged = false;
     this.answering = false;
     this.envelope.clear();
     this.#place = DOCUMENT;
@@ -189,6 +196,7 @@ export class MessageReader implements JsonListener, Messages {
     else if (envelope.method !== undefined && envelope.id === undefined && !envelope.idTooLong) {
       this.notifications++;
       if (envelope.method === CANCELLED && this.cancelled.length < MAX_KEPT) this.cancelled.push(envelope.requestId);
+      else if (LIST_CHANGED.has(envelope.method)) this.listChanged = true;
     }
   }
 

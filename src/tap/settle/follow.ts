@@ -8,7 +8,7 @@ import { methodWord } from '../fetch/words.ts';
 import { quietly } from '../quietly.ts';
 import { targetOf } from '../target.ts';
 import type { LineFields, Lines } from '../writer/lines.ts';
-import type { ClientClass } from './find-sdk.ts';
+import type { SdkClass } from './find-sdk.ts';
 import { type Outcome, outcomeOfError, outcomeOfResult, type SettleWord } from './outcome.ts';
 
 /** A call that a caller waits for. */
@@ -29,7 +29,7 @@ export interface Caller {
 export interface Follow {
   readonly caller: Caller | undefined;
   /** Idempotent for a class. */
-  patch(Client: ClientClass): void;
+  patch(Client: SdkClass): void;
 }
 
 export interface FollowOptions {

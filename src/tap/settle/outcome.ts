@@ -1,6 +1,7 @@
 /**
  * What a caller of an SDK received, as a closed word: by classes and codes, never by a text. Nothing of a result or an error is kept.
  */
+import { knownWord } from '../error-words.ts';
 import { isTimeout } from '../fetch/words.ts';
 
 export type SettleWord = 'ok' | 'tool_error' | 'rpc_error' | 'error' | 'timeout' | 'cancelled';
@@ -33,8 +34,9 @@ export function outcomeOfError(error: unknown, { signal, disconnected }: Failure
   }
   if (isTimeout(error)) return { result: 'timeout', error: 'REQUEST_TIMEOUT' };
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  const kind = wordOf((error as object | null | undefined)?.constructor?.name) ?? wordOf(name) ?? 'Error';
-  if (typeof code === 'string') return { result: 'error', error: wordOf(code) ?? kind };
+  const className = (error as object | null | undefined)?.constructor?.name;
+  if (typeof code === 'string') return { result: 'error', error: knownWord(code, className, name) };
+  const kind = knownWord(className, name);
   if (code === CONNECTION_CLOSED && disconnected) return { result: 'error', error: 'CONNECTION_CLOSED' };
   if (typeof code === 'number' && RPC_ERRORS.has(kind)) return { result: 'rpc_error', error: kind };
   return { result: 'error', error: kind };
@@ -45,6 +47,3 @@ const RPC_ERRORS: ReadonlySet<string> = new Set([
   ...['McpError', 'ProtocolError', 'UrlElicitationRequiredError', 'UnsupportedProtocolVersionError'],
   ...['MissingRequiredClientCapabilityError', 'ResourceNotFoundError'],
 ]);
-
-const wordOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;

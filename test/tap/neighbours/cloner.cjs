@@ -1,5 +1,5 @@
 /**
- * Wraps fetch as Sentry does (its package is not loaded here: it brings all of OpenTelemetry): hands the arguments on as they are,
+ * Wraps fetch as Sentry does (its package has a test of its own, beside.test.ts): hands the arguments on as they are,
  * and reads a clone of each response to its end.
  */
 const upstream = globalThis.fetch;

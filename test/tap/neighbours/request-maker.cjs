@@ -1,5 +1,5 @@
 /**
- * Wraps fetch as dd-trace does (its instrumentation of globalThis.fetch is not loaded here: it brings a whole agent): makes a Request
+ * Wraps fetch as dd-trace does (the package itself has a test of its own, beside.test.ts): makes a Request
  * of every call, adds headers to it, and hands that on.
  */
 const upstream = globalThis.fetch;

@@ -1,0 +1,167 @@
+/**
+ * Stands before the methods of a class of responses, once per class, from the first recorded response on. A response that is not
+ * watched gets what it always got. It decides which class owns the methods; how a watched body is read is observe-body.ts's.
+ */
+import { createHidden } from '../hidden.ts';
+
+export const USES = ['text', 'json', 'arrayBuffer', 'blob', 'formData', 'bytes', 'clone'] as const;
+export type Use = (typeof USES)[number];
+type BodyFact = 'body' | 'bodyUsed';
+/** What a copy of a response must say as that one does. */
+export interface Likeness {
+  readonly url: string;
+  readonly redirected: boolean;
+  readonly type: string;
+  readonly headers?: Headers;
+}
+type Getter = BodyFact | keyof Likeness;
+
+export interface WatchedResponse {
+  use(name: Use, response: Response): unknown;
+  body(response: Response): unknown;
+  bodyUsed(response: Response): unknown;
+}
+
+/** The ways that were there before. */
+export interface Natives {
+  method(name: Use): (...args: never) => unknown;
+  get(name: Getter, response: Response): unknown;
+  /** Of a copy, and of the clones of that copy. */
+  liken(copy: Response, likeness: Likeness): void;
+}
+
+export interface ResponseClass {
+  readonly natives: Natives;
+  isWatched(response: Response): boolean;
+}
+
+const GETTERS: readonly Getter[] = ['body', 'bodyUsed', 'url', 'redirected', 'type', 'headers'];
+
+const watched = createHidden<WatchedResponse>();
+const likenesses = createHidden<Likeness>();
+const watchedOf = (response: unknown): WatchedResponse | undefined =>
+  typeof response === 'object' && response !== null ? watched.get(response) : undefined;
+const likenessOf = (response: unknown): Likeness | undefined =>
+  typeof response === 'object' && response !== null ? likenesses.get(response) : undefined;
+
+export const watch = (response: Response, body: WatchedResponse): void => watched.set(response, body);
+
+/** By the prototype that owns the methods. */
+const classes = new WeakMap<object, Stand>();
+
+/** undefined: what the host calls a response has no body of its class. */
+export function responseClassOf(response: Response): ResponseClass | undefined {
+  const owner = ownerOf(response);
+  if (owner === undefined) return undefined;
+  let stand = classes.get(owner);
+  if (stand === undefined) {
+    stand = new Stand(owner);
+    classes.set(owner, stand);
+  }
+  stand.take();
+  return stand;
+}
+
+/** The class beneath all subclasses: theirs call on, or have a body of their own making. */
+function ownerOf(response: object): object | undefined {
+  let owner: object | undefined;
+  for (let at = Object.getPrototypeOf(response) as object | null; at !== null; at = Object.getPrototypeOf(at))
+    if (Object.getOwnPropertyDescriptor(at, 'body')?.get !== undefined) owner = at;
+  return owner;
+}
+
+interface Place {
+  readonly name: string;
+  /** `value` of a method, `get` of a fact. */
+  readonly kind: 'value' | 'get';
+  readonly native: (...args: never) => unknown;
+  readonly ours: (...args: never) => unknown;
+}
+
+class Stand implements ResponseClass, Natives {
+  readonly natives: Natives = this;
+  readonly #owner: object;
+  readonly #places: readonly Place[];
+  readonly #native = new Map<string, (...args: never) => unknown>();
+
+  constructor(owner: object) {
+    this.#owner = owner;
+    const places = [
+      ...USES.map((name) => this.#place(name, 'value', (native) => useOf(name, native))),
+      ...GETTERS.map((name) => this.#place(name, 'get', (native) => getterOf(name, native))),
+    ];
+    this.#places = places.filter((place) => place !== undefined);
+  }
+
+  isWatched(response: Response): boolean {
+    return watchedOf(response) !== undefined;
+  }
+
+  method(name: Use): (...args: never) => unknown {
+    return this.#native.get(name) as (...args: never) => unknown;
+  }
+
+  get(name: Getter, response: Response): unknown {
+    return Reflect.apply(this.#native.get(name) as () => unknown, response, []);
+  }
+
+  liken(copy: Response, likeness: Likeness): void {
+    likenesses.set(copy, likeness);
+  }
+
+  /** Puts ours where the native one stands: at first, and after a test of the host has put that one back. */
+  take(): void {
+    for (const { name, kind, native, ours } of this.#places) {
+      const descriptor = Object.getOwnPropertyDescriptor(this.#owner, name);
+      if (descriptor?.[kind] === native) Object.defineProperty(this.#owner, name, { ...descriptor, [kind]: ours });
+    }
+  }
+
+  #place(
+    name: string,
+    kind: 'value' | 'get',
+    standing: (native: (...args: never) => unknown) => (...args: never) => unknown,
+  ): Place | undefined {
+    const native = Object.getOwnPropertyDescriptor(this.#owner, name)?.[kind] as Place['native'] | undefined;
+    if (typeof native !== 'function') return undefined;
+    this.#native.set(name, native);
+    return { name, kind, native, ours: resembling(standing(native), native) };
+  }
+}
+
+/** As methods, which are no constructors either. */
+function useOf(name: Use, native: (...args: never) => unknown): (...args: never) => unknown {
+  return {
+    [name](this: unknown, ...args: unknown[]): unknown {
+      const body = watchedOf(this);
+      if (body !== undefined) return body.use(name, this as Response);
+      const result = Reflect.apply(native, this, args);
+      const likeness = name === 'clone' ? likenessOf(this) : undefined;
+      if (likeness !== undefined) likenesses.set(result as Response, likeness);
+      return result;
+    },
+  }[name] as (...args: never) => unknown;
+}
+
+function getterOf(name: Getter, native: (...args: never) => unknown): () => unknown {
+  if (name === 'body' || name === 'bodyUsed')
+    return {
+      [name](this: unknown): unknown {
+        const body = watchedOf(this);
+        return body === undefined ? Reflect.apply(native, this, []) : body[name](this as Response);
+      },
+    }[name] as () => unknown;
+  return {
+    [name](this: unknown): unknown {
+      return likenessOf(this)?.[name] ?? Reflect.apply(native, this, []);
+    },
+  }[name] as () => unknown;
+}
+
+/** Code that looks at the function sees what it would have seen. */
+function resembling<F extends (...args: never) => unknown>(ours: F, native: (...args: never) => unknown): F {
+  const text = Function.prototype.toString.call(native);
+  Object.defineProperty(ours, 'name', { value: native.name, configurable: true });
+  Object.defineProperty(ours, 'length', { value: native.length, configurable: true });
+  return Object.defineProperty(ours, 'toString', { value: () => text, configurable: true });
+}
