@@ -58,6 +58,8 @@ export interface FileReader {
 
 /** To open and read a file with one short line takes about as long as to read so much of a long one. */
 const FILE_COST_BYTES = 8192;
+/** To look at so many files for the watermark takes less time than a turn of reading. */
+const FEW_FILES = 256;
 /** Looks at what changes for each look at all names: seldom where events tell of what changed, else often. */
 const LOOKS_PER_SCAN = { watched: 20, unwatched: 4 };
 
@@ -86,6 +88,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   let backlog = 0;
   /** Wall time of the last look at all files: what was written later may not have been seen. */
   let scannedAt = Number.NEGATIVE_INFINITY;
+  let publishedAt = Number.NEGATIVE_INFINITY;
   let newestTs = resume?.newestTs ?? Number.NEGATIVE_INFINITY;
   let watermark = resume?.watermark ?? Number.NEGATIVE_INFINITY;
 
@@ -119,6 +122,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   function publish(sink: LineSink): void {
+    publishedAt = elapsed();
     let low = Number.POSITIVE_INFINITY;
     let isReplaying = false;
     const activeSince = now() - idleMs;
@@ -162,7 +166,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
         hasMore = cost !== undefined;
         budget -= (cost ?? 0) + FILE_COST_BYTES;
       }
-      publish(sink);
+      // Of many files it would take longer than the reading.
+      if (!hasMore || files.liveCount() <= FEW_FILES || elapsed() - publishedAt >= pollMs) publish(sink);
       return hasMore;
     },
     status() {

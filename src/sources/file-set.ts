@@ -52,6 +52,7 @@ export interface FileSet {
   readNext(sink: LineSink): number | undefined;
   /** Those that may still change. */
   live(): Iterable<TailedFile>;
+  liveCount(): number;
   /** Some file can be found by a scan only. */
   hasAstray(): boolean;
   count(): number;
@@ -107,10 +108,11 @@ export function createFileSet(options: FileSetOptions): FileSet {
   }
 
   /** Where files that were not known are read from. */
-  function addNew(found: readonly Found[], fromEnd: boolean, names: Map<TailedFile, string[]>): void {
+  async function addNew(found: readonly Found[], fromEnd: boolean, names: Map<TailedFile, string[]>): Promise<void> {
     const fresh: Found[] = [];
     const put = (file: TailedFile, path: string) => names.set(file, [...(names.get(file) ?? []), path]);
-    for (const entry of found) {
+    for (const [i, entry] of found.entries()) {
+      if (i % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
       const [path, stats] = entry;
       const twin = files.get(inodeKey(identityOf(stats)));
       const position = twin ? undefined : adoption.take(identityOf(stats));
@@ -126,7 +128,8 @@ export function createFileSet(options: FileSetOptions): FileSet {
     }
     const nameless = new Map<string, TailedFile>();
     if (fresh.length > 0) for (const file of live) if (!names.has(file)) nameless.set(file.path, file);
-    for (const entry of fresh) {
+    for (const [i, entry] of fresh.entries()) {
+      if (i % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
       const [path, stats] = entry;
       const twin = files.get(inodeKey(identityOf(stats)));
       if (twin) {
@@ -229,7 +232,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
           found.push(file);
         }
       }
-      addNew(found, fromEnd, names);
+      await addNew(found, fromEnd, names);
       updateNames(names, listing, sink);
       updateFaults(listing);
       adoption.trim(listing.errors.size === 0);
@@ -271,6 +274,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       return undefined;
     },
     live: () => live,
+    liveCount: () => live.size,
     hasAstray: () => [...live].some(({ isAstray }) => isAstray),
     count: () => files.size,
     openCount: () => descriptors.size(),
