@@ -4,13 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, type BigIntStats, renameSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { readFileTailState } from '../../src/sources/file-state.ts';
 import { dice } from '../support/random.ts';
 import { createDrivenRig, createNumbers } from './driven-rig.ts';
 import { matrix } from './matrix-rig.ts';
-import { append, createRig, tempFolder } from './tail-rig.ts';
+import { append, createRig, tempFolder, untilClockMoves } from './tail-rig.ts';
 
 const F = 'f.ndjson';
 
@@ -157,4 +158,40 @@ test('C11 stopped within its budget in the middle of a backlog, then on from the
   const all = [...rig.delivered, ...again.delivered];
   assert.equal(all.length, 20_000);
   assert.ok(all.every(({ line, text }, i) => line === i + 1 && text.includes(`"n":${i},`)));
+});
+
+test('a mount without birth times: content tells a file from another, after a restart too', async (t) => {
+  // As where statx has none: the time of the last change stands in its place.
+  const changed = (stats: unknown) => Object.assign(stats as object, { birthtimeNs: (stats as BigIntStats).ctimeNs });
+  for (const call of ['statSync', 'fstatSync'] as const) {
+    const real = fs[call] as (...args: unknown[]) => unknown;
+    t.mock.method(fs, call, (...args: unknown[]) => changed(real(...args)));
+  }
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const rig = createDrivenRig({ folder: tempFolder(t) });
+  t.after(rig.stop);
+  const numbers = createNumbers(rig);
+  numbers.append(F, 10);
+  await rig.settle();
+  await untilClockMoves(rig.path(F));
+  numbers.append(F, 10);
+  await rig.settle();
+  assert.equal(rig.state().unstableBirth.length, 1);
+  const kept = rig.keep();
+  rig.stop();
+  numbers.append(F, 10);
+  rig.resume(kept);
+  await rig.settle();
+  assert.equal(rig.delivered.length, 30, 'the same file');
+  const again = rig.keep();
+  rig.stop();
+  writeFileSync(rig.path(F), numbers.text(50));
+  rig.resume(again);
+  await rig.settle();
+  assert.equal(rig.delivered.length, 80, 'another content');
+  assert.equal(new Set(rig.delivered).size, 80);
 });

@@ -25,10 +25,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { until } from '../support/until.ts';
 import { lineOf, numberOf } from './driven-rig.ts';
 import { type Case, matrix } from './matrix-rig.ts';
-import { NOBODY, withoutPrivileges } from './tail-rig.ts';
+import { NOBODY, untilClockMoves, withoutPrivileges } from './tail-rig.ts';
 
 const F = 'f.ndjson';
 const ALL = { globs: ['*'] };
@@ -38,12 +37,6 @@ function undelivered(c: Case, count: number): number[] {
   const seen = new Set(c.delivered.map(numberOf));
   return Array.from({ length: count }, (_, n) => n).filter((n) => !seen.has(n));
 }
-/** The time of the file system goes on in steps of a few ms: past that of the file. */
-const untilLater = (c: Case) =>
-  until(() => {
-    writeFileSync(c.path('clock'), '');
-    return statSync(c.path('clock')).mtimeMs > statSync(c.path(F)).mtimeMs;
-  });
 const NO_REUSE = 'needs a file system that gives the inode of a removed file to the next one (ext4)';
 /** Removes the file and makes it anew with the same inode. False: the file system did not give it again. */
 function recreate(path: string, text: string): boolean {
@@ -174,7 +167,7 @@ for (const [id, what, more] of [
       const [before, after] = [text(1000, 500), text(5000, 500 + more)];
       writeFileSync(c.path(F), before);
       await c.read();
-      await untilLater(c);
+      await untilClockMoves(c.path(F));
       writeFileSync(c.path(F), after);
       assert.equal(statSync(c.path(F)).size - before.length, text(7000, more).length);
       await c.finish();

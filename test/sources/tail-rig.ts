@@ -1,6 +1,15 @@
 /** A tail over a folder of its own, with a sink that keeps all it is given. Timings are short; nothing here waits a fixed time. */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -28,6 +37,13 @@ export const tempFolder = (t: TestContext): string => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
+
+/** The time of a file system goes on in steps of a few ms: until it is past that of the file. */
+export const untilClockMoves = (path: string): Promise<void> =>
+  until(() => {
+    writeFileSync(`${path}.clock`, '');
+    return statSync(`${path}.clock`).mtimeMs > statSync(path).mtimeMs;
+  });
 
 export const NOBODY = 65_534;
 
