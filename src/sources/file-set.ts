@@ -8,60 +8,15 @@ import { createAdoption } from './adoption.ts';
 import { createDescriptorPool } from './descriptor-pool.ts';
 import { createFaultList } from './fault-list.ts';
 import { findByInode } from './file-finder.ts';
-import { identityOf, inodeKey, regularFileAt, sameFile, type UnstableBirth } from './file-identity.ts';
-import type { FileReport } from './file-report.ts';
-import type { FilePosition } from './file-state.ts';
+import { identityOf, inodeKey, regularFileAt, sameFile } from './file-identity.ts';
+import type { FileSet, FileSetOptions } from './file-set-types.ts';
 import { createFileTable, type Found, isFinished } from './file-table.ts';
 import type { Listing } from './glob-scan.ts';
 import { TAIL_BYTES } from './marks.ts';
 import { nextTurn } from './next-turn.ts';
-import type { SegmentRemover } from './segment-remover.ts';
 import type { LineSink } from './source.ts';
 import { reasonOf } from './system-error.ts';
 import type { TailedFile } from './tailed-file.ts';
-
-export interface FileSetOptions {
-  readonly name: string;
-  readonly host: string;
-  readonly maxLineBytes: number;
-  readonly sliceBytes: number;
-  /** A removed file is read until it is quiet for this long; one that has another name now for `renamedGraceMs`. */
-  readonly graceMs: number;
-  readonly renamedGraceMs: number;
-  readonly maxOpenFiles: number;
-  readonly retryMs: number;
-  /** A file that was watched for so long without a change is silent. */
-  readonly silentMs: number;
-  /** Where an earlier run stood. */
-  readonly positions: readonly FilePosition[];
-  readonly unstable: UnstableBirth;
-  readonly remover: SegmentRemover | undefined;
-  readonly now: () => number;
-  readonly elapsed: () => number;
-  readonly report: FileReport;
-}
-
-export interface FileSet {
-  /** Takes over what a scan found. `fromEnd`: files not known yet are read from their end. Gives others a turn in between. */
-  reconcile(listing: Listing, fromEnd: boolean, sink: LineSink): Promise<void>;
-  /** Something happened to what this name leads to. */
-  glance(path: string): void;
-  /** Looks at the files that change, or at `all` that are open; gives up what is finished, and queues what is to be read. */
-  check(sink: LineSink, all: boolean): void;
-  /** Reads one slice of the file whose turn it is. Returns its cost in bytes, undefined when no file is queued. */
-  readNext(sink: LineSink): number | undefined;
-  /** Those that may still change. */
-  live(): Iterable<TailedFile>;
-  liveCount(): number;
-  /** Some file can be found by a scan only. */
-  hasAstray(): boolean;
-  count(): number;
-  openCount(): number;
-  faults(): string[];
-  positions(): FilePosition[];
-  committed(positions: readonly FilePosition[]): void;
-  closeAll(): void;
-}
 
 /** A file that changed so lately is looked at each time; the others when an event or a scan tells. */
 const HOT_MS = 10_000;
@@ -69,7 +24,7 @@ const HOT_MS = 10_000;
 const NAMES_PER_TURN = 256;
 
 export function createFileSet(options: FileSetOptions): FileSet {
-  const { graceMs, renamedGraceMs, silentMs, unstable, elapsed, report } = options;
+  const { graceMs, renamedGraceMs, silentMs, idleMs, unstable, now, elapsed, report } = options;
   // One buffer for all files: a slice is consumed before the next one is read.
   const buffer = Buffer.allocUnsafe(options.sliceBytes + TAIL_BYTES);
   const faults = createFaultList(report.log, options.retryMs, elapsed);
@@ -127,7 +82,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       file.goneSince = elapsed();
     }
     const nameless = new Map<string, TailedFile>();
-    if (fresh.length > 0) for (const file of live) if (!names.has(file)) nameless.set(file.path, file);
+    if (fresh.length > 0) for (const file of files.values()) if (!names.has(file)) nameless.set(file.path, file);
     for (const [i, entry] of fresh.entries()) {
       if (i % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
       const [path, stats] = entry;
@@ -209,6 +164,12 @@ export function createFileSet(options: FileSetOptions): FileSet {
     faults.retain((path) => wanted.has(path));
   }
 
+  /** Nothing will be known of it until it changes, which a scan or an event tells. */
+  function isCold(file: TailedFile, hotSince: number): boolean {
+    if (file.isDue || file.isBlocked || file.goneSince !== undefined) return false;
+    return file.changedAt < hotSince && now() - file.deliveredAt >= idleMs;
+  }
+
   function isOver(file: TailedFile): boolean {
     if (file.goneSince === undefined || (file.isDue && !file.isBlocked)) return false;
     const quiet = elapsed() - Math.max(file.goneSince, file.changedAt);
@@ -250,15 +211,18 @@ export function createFileSet(options: FileSetOptions): FileSet {
       for (const file of descriptors.open()) {
         if (all || file.isDue || file.goneSince !== undefined || file.changedAt >= hotSince)
           descriptors.attempt(file, () => file.check());
+        if (file.isDue) live.add(file);
         if (isOver(file)) giveUp(file, sink);
       }
       for (const file of live) {
         if (isReady(file)) queue.add(file);
-        else if (isFinished(file)) live.delete(file);
-        else if (file.quietMs >= silentMs && isStill(file)) {
-          file.isSilent = true;
-          sink.silent?.(file.origin);
-        }
+        else if (isFinished(file) || isCold(file, hotSince)) live.delete(file);
+      }
+      if (!all) return;
+      for (const file of files.values()) {
+        if (file.quietMs < silentMs || !isStill(file) || isFinished(file)) continue;
+        file.isSilent = true;
+        sink.silent?.(file.origin);
       }
     },
     readNext(sink) {
