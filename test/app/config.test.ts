@@ -95,6 +95,7 @@ test('defaults < file < environment < flags, key by key', () => {
   assert.deepEqual(config.origins, {
     events: 'default',
     from: `file ${file}:1`,
+    remove_read_segments: 'default',
     host: 'flag --host',
     metrics_listen: 'default',
     local_listen: 'default',
