@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { differences, parseExposition } from './exposition.mjs';
 import { generateFile, parseSize } from './generate.mjs';
+import { measureIdleFiles } from './idle.mjs';
 import { measureIngest } from './ingest.mjs';
 import { median, rssMibOf, runMeasured, withSidecar } from './measure.mjs';
 
@@ -24,8 +25,8 @@ const ROUNDS = 3;
 const STARTS = 5;
 const SETTLE_MS = 1500;
 const SIZES = {
-  full: { large: '1GB', small: '100MB', posted: 500_000, judged: true },
-  quick: { large: '64MB', small: '16MB', posted: 100_000, judged: false },
+  full: { large: '1GB', small: '100MB', posted: 500_000, idleSeconds: 30, judged: true },
+  quick: { large: '64MB', small: '16MB', posted: 100_000, idleSeconds: 15, judged: false },
 };
 
 const GOALS = {
@@ -36,6 +37,7 @@ const GOALS = {
   startCpuSeconds: 1,
   scrapeCpuMs: 60,
   postedPerCpuSecond: 60_000,
+  idleFilesCore: 0.03,
 };
 
 /** A file of the data set and its tally, made when missing. Its name changes with the generator: old ones are removed. */
@@ -131,6 +133,16 @@ async function measureRun(main) {
   );
 }
 
+async function measureIdle(main, { idleSeconds }) {
+  const share = await measureIdleFiles(main, { files: 1000, seconds: idleSeconds });
+  row(
+    `run on 1,000 idle files, share of a core over ${idleSeconds} s`,
+    `${(100 * share).toFixed(2)} %`,
+    `<= ${100 * GOALS.idleFilesCore} %`,
+    share <= GOALS.idleFilesCore,
+  );
+}
+
 async function measureScrape() {
   const { stdout } = await runMeasured([here('scrape.mjs')]);
   const { series, text, openmetrics } = JSON.parse(stdout);
@@ -173,6 +185,7 @@ console.log(`|${'-'.repeat(58)}|${'-'.repeat(44)}|${'-'.repeat(14)}|------|`);
 const sizes = SIZES[values.quick ? 'quick' : 'full'];
 await measureReplay(main, sizes);
 await measureRun(main);
+await measureIdle(main, sizes);
 await measureScrape();
 await measurePosts(main, sizes);
 const missed = rows.filter((each) => !each.isMet);

@@ -169,8 +169,11 @@ test('no text of an event leaves but those of the allow-list', { timeout: 120_00
   assert.deepEqual(marksIn(JSON.stringify(api)), ALLOWED.evidence);
   assert.deepEqual(marksIn(stdout), ALLOWED.evidence);
   assert.deepEqual(marksIn(metrics), ALLOWED.metrics);
-  // Which files it reads is for its operator to see, at level debug.
-  const opened = /"kind":"file_(opened|closed)"/;
+  // Which files it reads, and in which one a line is broken, is for its operator to see: the name, and nothing of the line.
+  const opened = /"kind":"(file_(opened|closed)|line_(rejected|cleaned))"/;
+  const named = linesOf(stderr).filter((line) => line.includes('"kind":"line_'));
+  assert.ok(named.length > 0);
+  assert.deepEqual(marksIn(named.join('\n')), ['file', 'folder']);
   assert.deepEqual(
     marksIn(
       linesOf(stderr)

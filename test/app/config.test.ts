@@ -10,6 +10,7 @@ import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './loa
 const DEFAULTS = {
   events: ['/var/run/tailfin/events/*.ndjson'],
   from: 'beginning',
+  removeReadSegments: 'auto',
   host: '',
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
@@ -99,6 +100,7 @@ test('defaults < file < environment < flags, key by key', () => {
   assert.deepEqual(config.origins, {
     events: 'default',
     from: `file ${file}:1`,
+    remove_read_segments: 'default',
     host: 'flag --host',
     metrics_listen: 'default',
     local_listen: 'default',
@@ -117,6 +119,7 @@ test('every variable and flag sets its key', () => {
   const texts = {
     events: '/a/{b,c}.ndjson, /d/*',
     from: 'end',
+    removeReadSegments: 'never',
     host: 'agent',
     metricsListen: '[::1]:0',
     localListen: '127.0.0.2:1',

@@ -1,9 +1,19 @@
 /** A tail over a folder of its own, with a sink that keeps all it is given. Timings are short; nothing here waits a fixed time. */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { FileCount } from '../../src/sources/file-report.ts';
 import { createFileTail, type FileTailOptions } from '../../src/sources/file-tail.ts';
 import type { LineSink } from '../../src/sources/source.ts';
 import { until } from '../support/until.ts';
@@ -28,6 +38,27 @@ export const tempFolder = (t: TestContext): string => {
   return folder;
 };
 
+/** The time of a file system goes on in steps of a few ms: until it is past that of the file. */
+export const untilClockMoves = (path: string): Promise<void> =>
+  until(() => {
+    writeFileSync(`${path}.clock`, '');
+    return statSync(`${path}.clock`).mtimeMs > statSync(path).mtimeMs;
+  });
+
+export const NOBODY = 65_534;
+
+/** The superuser may read everything: become nobody until the test ends. False: not possible here. */
+export function withoutPrivileges(t: TestContext): boolean {
+  if (process.geteuid?.() !== 0) return true;
+  try {
+    process.seteuid?.(NOBODY);
+  } catch {
+    return false;
+  }
+  t.after(() => process.seteuid?.(0));
+  return true;
+}
+
 /** Lines that say their number and their time. */
 export const lines = (from: number, count: number, ts = 0): string =>
   Array.from({ length: count }, (_, i) => `{"n":${from + i},"ts":${ts}}\n`).join('');
@@ -41,6 +72,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
   const rejects: string[] = [];
   const watermarks: number[] = [];
   const logs: string[] = [];
+  const counts = new Map<FileCount, number>();
   const sink: LineSink = {
     line(text, origin, line, offset) {
       delivered.push({ text, writer: origin.writer, line, offset });
@@ -59,7 +91,9 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     maxLineBytes: 1024 * 1024,
     pollMs: 20,
     graceMs: 60_000,
-    log: (level, message) => void (level !== 'debug' && logs.push(message)),
+    renamedGraceMs: rest.graceMs ?? 60_000,
+    log: (level, message, kind) => void (level !== 'debug' && !kind.startsWith('line_') && logs.push(message)),
+    count: (what, amount) => void counts.set(what, (counts.get(what) ?? 0) + amount),
     ...rest,
   });
   const numbers = () => delivered.map(({ text }) => (JSON.parse(text) as { n: number }).n).sort((a, b) => a - b);
@@ -73,6 +107,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     rejects,
     watermarks,
     logs,
+    counted: (what: FileCount) => counts.get(what) ?? 0,
     path: (name: string) => join(folder, name),
     start() {
       const control = new AbortController();
