@@ -72,6 +72,11 @@ export function hasAliases(document: Document): boolean {
 export function printDocument(document: Document, source: string): string {
   const indent = /^( +)[^\s#-]/m.exec(source)?.[1]?.length ?? 2;
   const indentSeq = !/^( *)[^\s#-].*:[ \t]*\r?\n\1- /m.test(source);
-  const printed = document.toString({ lineWidth: 0, indent: Math.min(Math.max(indent, 2), 8), indentSeq });
+  const printed = document.toString({
+    lineWidth: 0,
+    indent: Math.min(Math.max(indent, 2), 8),
+    indentSeq,
+    flowCollectionPadding: !/\{[^\s{}]/.test(source),
+  });
   return source.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed;
 }
