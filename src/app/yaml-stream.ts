@@ -70,11 +70,13 @@ export function hasAliases(document: Document): boolean {
 
 /** The document as text again, in the manner of its source. */
 export function printDocument(document: Document, source: string): string {
-  const indent = /^( +)[^\s#-]/m.exec(source)?.[1]?.length ?? 2;
+  // From a key to the keys below it, the first time that they stand on lines of their own.
+  const steps = [...source.matchAll(/^( *)[^\s#-][^\n]*:[ \t]*\r?\n(?= *[^\s#-])(\1 +)/gm)];
+  const indent = steps.map(([, outer = '', inner = '']) => inner.length - outer.length)[0] ?? 2;
   const indentSeq = !/^( *)[^\s#-].*:[ \t]*\r?\n\1- /m.test(source);
   const printed = document.toString({
     lineWidth: 0,
-    indent: Math.min(Math.max(indent, 2), 8),
+    indent: Math.min(indent, 8),
     indentSeq,
     flowCollectionPadding: !/\{[^\s{}]/.test(source),
   });
