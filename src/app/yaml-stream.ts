@@ -70,6 +70,7 @@ export function hasAliases(document: Document): boolean {
 
 /** The document as text again, in the manner of its source. */
 export function printDocument(document: Document, source: string): string {
+  if (isJson(source)) return `${JSON.stringify(document.toJS(), null, 4)}\n`;
   // From a key to the keys below it, the first time that they stand on lines of their own.
   const steps = [...source.matchAll(/^( *)[^\s#-][^\n]*:[ \t]*\r?\n(?= *[^\s#-])(\1 +)/gm)];
   const indent = steps.map(([, outer = '', inner = '']) => inner.length - outer.length)[0] ?? 2;
@@ -81,4 +82,14 @@ export function printDocument(document: Document, source: string): string {
     flowCollectionPadding: !/\{[^\s{}]/.test(source),
   });
   return source.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed;
+}
+
+/** What came from `kubectl -o json` goes on as JSON. */
+function isJson(source: string): boolean {
+  try {
+    JSON.parse(source);
+    return true;
+  } catch {
+    return false;
+  }
 }
