@@ -118,6 +118,11 @@ function changeDocument(
     try {
       const next = change(template, krm);
       report.changed(name);
+      for (const container of overEnvFrom(template, next))
+        report.note(
+          parsed.lineOf([...path, 'spec']),
+          `${name}: container ${container} has envFrom: a NODE_OPTIONS from there no longer counts`,
+        );
       return [{ path, template, next }];
     } catch (error) {
       if (!(error instanceof InjectRefusal)) throw error;
@@ -134,6 +139,15 @@ function changeDocument(
   for (const { path, template, next } of changes) edit(document, path, template, next);
   return printDocument(document, part.text);
 }
+
+/** Containers whose NODE_OPTIONS may have come by `envFrom`, which nobody can read here; now a variable of the container wins. */
+const overEnvFrom = (before: PodTemplate, after: PodTemplate): string[] =>
+  before.spec.containers.flatMap((each, index) => {
+    const has = (container: typeof each | undefined) =>
+      container?.env?.some(({ name }) => name === 'NODE_OPTIONS') === true;
+    const isFrom = Array.isArray(each.envFrom) && each.envFrom.length > 0;
+    return isFrom && !has(each) && has(after.spec.containers[index]) ? [each.name] : [];
+  });
 
 const fieldText = (path: readonly (string | number)[]): string =>
   path

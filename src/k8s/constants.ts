@@ -40,7 +40,7 @@ export const STATE_VOLUME_SIZE = '64Mi';
 export const HEAP_MIB = 160;
 /** No limit on CPU: a throttled reader lags behind, and its counters with it. */
 export const SIDECAR_RESOURCES: Resources = {
-  requests: { cpu: '50m', memory: '96Mi' },
+  requests: { cpu: '50m', memory: '112Mi' },
   limits: { memory: '256Mi' },
 };
 export const INSTALL_RESOURCES: Resources = {

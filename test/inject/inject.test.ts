@@ -159,6 +159,15 @@ describe('the command', () => {
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
     assert.match(stderr, /in\.yaml:16: Deployment\/web: spec\.template\.spec\.containers\[0\]\.env\[1\]\.valueFrom: /);
   });
+  test('a NODE_OPTIONS that may have come by envFrom is said', async () => {
+    const from = text.replace(
+      '        - name: app\n',
+      '        - name: app\n          envFrom: [{configMapRef: {name: c}}]\n',
+    );
+    const { code, stderr } = await tailfin(['inject', '--image', IMAGE], { stdin: from });
+    assert.equal(code, 0);
+    assert.match(stderr, /^tailfin: warning: stdin:\d+: Deployment\/web: container app has envFrom: /);
+  });
   test('without an image, with nothing to do, and a file that is not there', async () => {
     const none = await tailfin(['inject', '-'], { stdin: text });
     assert.equal(none.code, 2);

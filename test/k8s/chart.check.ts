@@ -57,6 +57,7 @@ describe('the chart', () => {
             for (const kind of ['PodMonitor', 'PrometheusRule', 'GrafanaDashboard', 'MutatingAdmissionPolicy'])
               assert.ok(!has(kind), `${kind} without its API`);
           for (const { metadata } of all) {
+            assert.match(metadata.name, /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
             assert.equal(metadata.labels?.['app.kubernetes.io/instance'], 'rel');
             assert.equal(metadata.labels?.['app.kubernetes.io/managed-by'], 'Helm');
           }

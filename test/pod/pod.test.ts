@@ -151,7 +151,7 @@ test('the pod as processes: the signals arrive, and nothing that befalls the sid
       t.diagnostic(`${used} bytes of events under a quota of ${quota}`);
       assert.ok(used <= EVENTS_PER_QUOTA * quota, String(used));
       assert.ok(used > quota / 2, `the folder was not filled: ${used}`);
-    assert.ok(used < DEFAULT_QUOTA_MIB * 1024 * 1024);
+      assert.ok(used < DEFAULT_QUOTA_MIB * 1024 * 1024);
     },
   );
 });

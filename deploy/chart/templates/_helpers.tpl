@@ -33,3 +33,9 @@ app.kubernetes.io/part-of: tailfin
 {{- define "tailfin.hasAdmission" -}}
 {{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}true{{- end -}}
 {{- end -}}
+
+{{- /* The name of an object for a file: (list ROOT NAME). A file may be called in ways that an object may not. */ -}}
+{{- define "tailfin.objectName" -}}
+{{- $part := regexReplaceAll "[^a-z0-9]+" (index . 1 | lower) "-" -}}
+{{- printf "%s-%s" (include "tailfin.fullname" (index . 0)) $part | trunc 57 | trimSuffix "-" -}}
+{{- end -}}

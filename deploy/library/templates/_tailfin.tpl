@@ -76,7 +76,7 @@
   resources:
     requests:
       cpu: 50m
-      memory: 96Mi
+      memory: 112Mi
     limits:
       memory: 256Mi
   volumeMounts:
