@@ -77,6 +77,7 @@ const RULES: readonly Rule[] = [
     text: 'tap: tap, core/model, core/protocol and Node, no package',
     allows: (to) => (to.own ? below('tap/', 'core/model/', 'core/protocol/')(to) : to.to.startsWith('node:')),
   },
+  { of: 'k8s/', text: 'k8s: k8s alone, no node: and no package', allows: below('k8s/') },
   { of: 'app/', text: 'app: anything', allows: () => true },
   { of: 'main.ts', text: 'main: app', allows: below('app/') },
   { of: 'classify.ts', text: 'classify: core', allows: below('core/') },
@@ -186,7 +187,8 @@ function violations(files: Files): string[] {
       if (to.own && !files.has(to.to)) found.push(`${path}:${to.line}: imports ${to.to}, which is not there`);
     }
     graph.set(path, [...new Set(imports.filter(({ own, typeOnly }) => own && !typeOnly).map(({ to }) => to))]);
-    if (path.startsWith('core/')) found.push(...impurities(source).map((what) => `${path}:${what} (the core is pure)`));
+    if (/^(core|k8s)\//.test(path))
+      found.push(...impurities(source).map((what) => `${path}:${what} (the core is pure)`));
     if (!/^(#!.*\n)?(\/\*\*|\/\/)/.test(text)) found.push(`${path}: starts without a comment that says what it is for`);
     const lines = text.trimEnd().split('\n').length;
     if (lines > MAX_LINES && LONG_FILES[path] === undefined)

@@ -3,21 +3,16 @@ import { Command, CommanderError, Option } from 'commander';
 import { plain } from '../exporters/plain.ts';
 import { createBoundedWriter } from './bounded-writer.ts';
 import { CHECK_FORMATS, type CheckFormat } from './check-formats.ts';
+import { addInjectCommands } from './cli-inject.ts';
+import { type Action, collect, examples, type Options } from './cli-parts.ts';
 import { FORMATS } from './command-replay.ts';
 import { type Config, KEYS, type KeySpec } from './config-keys.ts';
 import { ConfigError, mergeConfig } from './config-merge.ts';
 import { EXIT, RuntimeFailure } from './exit.ts';
 import { createLogger } from './log.ts';
-import { createOutput, type Output, ReaderGone } from './output.ts';
+import { createOutput, ReaderGone } from './output.ts';
 import { stopSignal } from './stop-signal.ts';
 import { VERSION } from './version.ts';
-
-type Options = Readonly<Record<string, unknown>>;
-/** What a command does; the number is the exit code. */
-type Action = (output: Output, args: readonly string[], options: Options) => Promise<number> | number;
-
-const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 const warn = (warning: string): void => {
   process.stderr.write(`tailfin: warning: ${plain(warning)}\n`);
@@ -175,6 +170,8 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
         return EXIT.ok;
       }),
     );
+
+  addInjectCommands(program, action, warn);
 
   const config = program
     .command('config')

@@ -1,7 +1,9 @@
 /** `npm run generate`: writes what derives from the tables in the code. `-- --check`: compares, exits 1 on drift. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { renderConfigDoc } from './config-doc.ts';
+import { deployFiles } from './generate-deploy.ts';
 import { renderFindingsDoc, renderMetricsDoc } from './metrics-doc.ts';
 import { renderEventsDoc, renderSchema } from './schema-doc.ts';
 
@@ -23,13 +25,15 @@ const current = (path: string): string => {
   }
 };
 
-for (const [path, render] of Object.entries(GENERATED)) {
-  const text = render();
-  if (text === current(path)) continue;
+for (const [path, render] of Object.entries({ ...GENERATED, ...deployFiles(root) })) {
+  const text = render?.() ?? '';
+  if (render !== undefined && text === current(path)) continue;
   if (check) {
     console.error(`${path} is out of date: run npm run generate`);
     process.exitCode = 1;
-  } else {
+  } else if (render === undefined) rmSync(root + path);
+  else {
+    mkdirSync(dirname(root + path), { recursive: true });
     writeFileSync(root + path, text);
     console.log(`wrote ${path}`);
   }

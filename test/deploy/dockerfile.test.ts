@@ -31,15 +31,20 @@ const instructions = lines
 const variables = Object.fromEntries(
   instructions.filter(({ word }) => word === 'ARG').map(({ rest }) => rest.split('=') as [string, string]),
 );
+/** Arguments may name others. */
+const resolved = (text: string): string =>
+  /\$\{/.test(text) ? resolved(text.replace(/\$\{(\w+)\}/g, (_, key) => variables[key] ?? '')) : text;
 const stages: Stage[] = [];
 for (const each of instructions) {
   const last = stages.at(-1);
   if (each.word === 'FROM') {
-    const [base = '', , name = ''] = each.rest.replace(/\$\{(\w+)\}/g, (_, key) => variables[key] ?? '').split(' ');
+    const [base = '', , name = ''] = resolved(each.rest).split(' ');
     stages.push({ base, name, instructions: [] });
   } else if (last !== undefined) last.instructions.push(each);
 }
 const [build, final] = stages as [Stage, Stage];
+/** Of the base of the first stage. */
+const NODE = '/usr/local/bin/node';
 const only = ({ instructions }: Stage, word: string): string => {
   const found = instructions.filter((each) => each.word === word);
   assert.equal(found.length, 1, word);
@@ -64,11 +69,20 @@ function copyOf(rest: string): Copy {
 }
 
 describe('the Dockerfile', () => {
-  test('two stages on one pinned Node that the package supports', () => {
+  test('a pinned Node 24 builds, and its program runs on a base without npm and shell', () => {
     assert.equal(stages.length, 2);
-    assert.equal(build.base, final.base);
-    const [, major = '', minor = ''] = /^node:(\d+)\.(\d+)\.\d+-bookworm-slim$/.exec(build.base) ?? [];
-    assert.ok(Number(major) > 20 || (Number(major) === 20 && Number(minor) >= 19), build.base);
+    assert.match(build.base, /^node:24\.\d+\.\d+-bookworm-slim$/);
+    assert.match(final.base, /^gcr\.io\/distroless\/cc-debian12:nonroot$/);
+    const copied = final.instructions.filter(({ word }) => word === 'COPY').map(({ rest }) => copyOf(rest));
+    assert.ok(copied.some(({ from, sources: [source] }) => from === 'build' && source === NODE));
+    assert.ok(!copied.some(({ sources }) => sources.some((source) => /npm|node_modules/.test(source))));
+  });
+
+  test('labels, and the version of the package', () => {
+    const labels = only(final, 'LABEL');
+    const { version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    assert.ok(labels.includes(`org.opencontainers.image.version="${version}"`));
+    assert.ok(labels.includes(`org.opencontainers.image.licenses="${license}"`));
   });
 
   test('it copies what is there and in its context, and nothing but that is in the context', () => {
@@ -87,7 +101,7 @@ describe('the Dockerfile', () => {
 
   test('it runs as a number that is not root, without a shell', () => {
     assert.match(only(final, 'USER'), /^[1-9]\d+:[1-9]\d+$/);
-    assert.deepEqual(JSON.parse(only(final, 'ENTRYPOINT')), ['node', '/app/dist/main.js']);
+    assert.deepEqual(JSON.parse(only(final, 'ENTRYPOINT')), [NODE, '/app/dist/main.js']);
     assert.deepEqual(JSON.parse(only(final, 'CMD')), ['run']);
     assert.ok(!final.instructions.some(({ word }) => word === 'RUN'), 'nothing runs in the last stage');
     assert.equal(only(final, 'EXPOSE'), '19640');
@@ -109,6 +123,8 @@ describe('the Dockerfile', () => {
         } else if (word === 'COPY') {
           const { from, sources, to } = copyOf(rest);
           for (const source of sources) {
+            // The one file that comes from the base; here it is the Node of the tests.
+            if (source === NODE) continue;
             const path = from === undefined ? join(ROOT, source) : join(roots.get(from) as string, source);
             cpSync(path, to.endsWith('/') ? join(workdir, to, basename(source)) : join(workdir, to), {
               recursive: true,
@@ -121,7 +137,13 @@ describe('the Dockerfile', () => {
       }
     }
     const root = roots.get('') as string;
-    assert.deepEqual(readdirSync(join(root, 'app')).sort(), ['LICENSE', 'dist', 'package.json']);
+    assert.deepEqual(readdirSync(join(root, 'app')).sort(), ['LICENSE', 'dist', 'package.json', 'sbom.cdx.json']);
+    const sbom = JSON.parse(readFileSync(join(root, 'app/sbom.cdx.json'), 'utf8')) as {
+      components: { name: string }[];
+    };
+    assert.ok(sbom.components.some(({ name }) => name === 'prom-client'));
+    // As the file system of the container: nobody may write to it.
+    assert.equal(spawnSync('chmod', ['-R', 'a-w', root]).status, 0);
     const [, program = ''] = JSON.parse(only(final, 'ENTRYPOINT')) as string[];
     const uid = process.getuid?.() === 0 ? Number(only(final, 'USER').split(':')[0]) : undefined;
     const args = [

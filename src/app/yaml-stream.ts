@@ -1,0 +1,95 @@
+/**
+ * A stream of YAML documents, cut where `---` stands at the start of a line, so that a document that nobody changes leaves byte by
+ * byte as it came. It decides nothing about what is in a document.
+ */
+import { type Document, isAlias, isPair, LineCounter, parseDocument, type ScalarTag, type Tags, visit } from 'yaml';
+
+export interface StreamDocument {
+  readonly text: string;
+  /** Lines of the stream before this document. */
+  readonly linesBefore: number;
+}
+
+/** The parts, together exactly the input: a marker belongs to the document that it begins. */
+export function splitStream(text: string): StreamDocument[] {
+  const starts = [0, ...[...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index)];
+  let lines = 0;
+  return starts.flatMap((start, index) => {
+    const part = text.slice(start, starts[index + 1]);
+    const linesBefore = lines;
+    lines += part.split('\n').length - 1;
+    return part === '' ? [] : [{ text: part, linesBefore }];
+  });
+}
+
+/** Numbers keep their spelling: `defaultMode: 0644` is octal to Kubernetes and must not become 644. */
+const asWritten = (tags: Tags): Tags =>
+  tags.map((tag) => {
+    if (typeof tag !== 'object' || !/:(int|float)$/.test(tag.tag)) return tag;
+    const { stringify, ...rest } = tag as ScalarTag;
+    return { ...rest, stringify: (item, ...more) => item.source ?? stringify?.(item, ...more) ?? String(item.value) };
+  });
+
+export interface ParsedDocument {
+  readonly document: Document.Parsed;
+  readonly problems: { readonly line: number; readonly text: string }[];
+  lineOf(path: readonly (string | number)[]): number;
+}
+
+export function parseOne({ text, linesBefore }: StreamDocument): ParsedDocument {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, merge: true, customTags: asWritten, uniqueKeys: true });
+  const lineAt = (offset: number) => linesBefore + lineCounter.linePos(offset).line;
+  return {
+    document,
+    problems: document.errors.map(({ pos, message }) => ({
+      line: lineAt(pos[0]),
+      text: message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? '',
+    })),
+    lineOf(path) {
+      for (let length = path.length; length >= 0; length -= 1) {
+        const node = document.getIn(path.slice(0, length), true) as { range?: [number] } | undefined;
+        if (node?.range) return lineAt(node.range[0]);
+      }
+      return linesBefore + 1;
+    },
+  };
+}
+
+/** Anchors tie places together that an edit has to part. */
+export function hasAliases(document: Document): boolean {
+  let found = false;
+  visit(document, (_, node) => {
+    if (isAlias(node) || (isPair(node) && String(node.key) === '<<')) {
+      found = true;
+      return visit.BREAK;
+    }
+  });
+  return found;
+}
+
+/** The document as text again, in the manner of its source. */
+export function printDocument(document: Document, source: string): string {
+  if (isJson(source)) return `${JSON.stringify(document.toJS(), null, 4)}\n`;
+  // From a key to the keys below it, the first time that they stand on lines of their own.
+  const steps = [...source.matchAll(/^( *)[^\s#-][^\n]*:[ \t]*\r?\n(?= *[^\s#-])(\1 +)/gm)];
+  const indent = steps.map(([, outer = '', inner = '']) => inner.length - outer.length)[0] ?? 2;
+  const indentSeq = !/^( *)[^\s#-].*:[ \t]*\r?\n\1- /m.test(source);
+  const printed = document.toString({
+    lineWidth: 0,
+    indent: Math.min(indent, 8),
+    indentSeq,
+    flowCollectionPadding: !/\{[^\s{}]/.test(source),
+  });
+  return source.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed;
+}
+
+/** What came from `kubectl -o json` goes on as JSON. */
+function isJson(source: string): boolean {
+  try {
+    JSON.parse(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
