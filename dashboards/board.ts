@@ -83,10 +83,10 @@ function annotations(q: Queries): readonly dashboard.AnnotationQueryBuilder[] {
       false,
     ),
     note(
-      'Sidecar starts',
+      'Sidecar silent',
       'blue',
-      `changes(${q.external('started')}[2m]) > 0`,
-      'A sidecar started',
+      `${q.external('up')} == 0`,
+      'A sidecar does not answer',
       '{{ namespace }}/{{ pod }}',
       false,
     ),

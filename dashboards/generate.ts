@@ -6,14 +6,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { outputs } from './outputs.ts';
+import { outputs, ownOutputs } from './outputs.ts';
 import { readSettings } from './settings.ts';
 
 const { values } = parseArgs({
   options: { check: { type: 'boolean', default: false }, settings: { type: 'string' }, out: { type: 'string' } },
 });
 const out = values.out ?? fileURLToPath(new URL('generated', import.meta.url));
-const files = outputs(readSettings(values.settings));
+const settings = readSettings(values.settings);
+const files = values.out === undefined ? ownOutputs(settings) : outputs(settings);
 const shown = (path: string): string => relative(process.cwd(), join(out, path));
 
 const current = (path: string): string | undefined => {

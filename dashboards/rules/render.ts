@@ -144,11 +144,18 @@ export function grafanaRules(settings: Settings): string {
 export function ruleFiles(settings: Settings): Readonly<Record<string, string>> {
   const { recording, alerting } = groupsOf(settings);
   return {
+    // This folder holds plain rules only: a chart takes all of it.
     'rules/tailfin-recording.yaml': HEAD + yaml({ groups: recording }),
     'rules/tailfin-alerts.yaml': HEAD + yaml({ groups: alerting }),
-    'rules/prometheusrule.yaml': HEAD + manifest('tailfin', [...recording, ...alerting]),
-    'rules/grafana-alerting.yaml': grafanaRules(settings),
-    'rules/helm-groups.tpl': helmTemplate(),
-    'rules/helm-values.yaml': `${HEAD}${yaml({ rules: settingValues(settings) })}`,
+    'kubernetes/prometheusrule.yaml': HEAD + manifest('tailfin', [...recording, ...alerting]),
+    'grafana/alerting.yaml': grafanaRules(settings),
+    'helm/rule-groups.tpl': helmTemplate(),
+    'helm/values.yaml': `${HEAD}${yaml({ rules: settingValues(settings) })}`,
   };
+}
+
+/** All of it in one file, for the example of a configuration. */
+export function exampleRules(settings: Settings): string {
+  const { recording, alerting } = groupsOf(settings);
+  return HEAD + yaml({ groups: [...recording, ...alerting] });
 }
