@@ -227,7 +227,7 @@ export function hiddenBoard(q: Queries): Board {
         panels: [
           {
             kind: 'lines',
-            title: 'Writes of unknown outcome',
+            title: 'Writes of unknown outcome, over time',
             description:
               'hint "declared": the tool only claims to be read-only or idempotent. "none" is the dangerous one. Counted about 10 minutes after the call.',
             unit: 'opm',

@@ -169,7 +169,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
           },
           {
             kind: 'lines',
-            title: 'Failures of unknown length',
+            title: 'Failures of unknown length, by server',
             description: `Share of the failures of ${WINDOW} whose full length never became known.`,
             unit: 'percentunit',
             width: 8,

@@ -83,7 +83,7 @@ export function retriesBoard(q: Queries): Board {
           },
           {
             kind: 'lines',
-            title: 'Operations by result',
+            title: 'Operations by result, over time',
             description:
               'Without first_try and cancelled, which need no look. Counted when nothing can change them any more: up to 10 minutes late.',
             unit: 'opm',

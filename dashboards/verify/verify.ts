@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { CATALOG } from '../../src/core/measures/catalog.ts';
 import { CONTENT_TYPES, type PrometheusExporter } from '../../src/exporters/prometheus.ts';
 import { until } from '../../test/support/until.ts';
 import type { PlainGroup, PlainRule } from '../rules/render.ts';
@@ -133,7 +134,8 @@ export async function verify(prepared: Prepared, options: VerifyOptions = {}): P
       let types: Types = new Map();
       const known = async (): Promise<boolean> => {
         types = await metricTypes(prometheus);
-        return types.size > 0;
+        // The last of the exposition: metadata fills up while it is read.
+        return types.has(CATALOG.build_info.name);
       };
       await until(known, { timeoutMs: 60_000, everyMs: 100, what: 'metadata of the live scrape' });
       const view = WHOLE(scrape);
