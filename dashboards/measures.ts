@@ -83,10 +83,11 @@ export function measures(q: Queries) {
         sum(by, q.increase('parse_attempts', window, { result: { not: 'ok' } })),
         sum(by, q.increase('parse_attempts', window)),
       ),
-    /** Failures per MiB given to parsers. */
-    hazard(by: By, window: string): string {
-      const mebibytes = `(${sum(by, q.increase('parse_bytes', window))} / 1048576)`;
-      return share(sum(by, q.increase('parse_attempts', window, { result: { not: 'ok' } })), mebibytes);
+    /** Failures per MiB given to parsers; `of`: of these payloads only. */
+    hazard(by: By, window: string, of?: readonly ('result' | 'message')[]): string {
+      const only = of === undefined ? {} : { of };
+      const mebibytes = `(${sum(by, q.increase('parse_bytes', window, only))} / 1048576)`;
+      return share(sum(by, q.increase('parse_attempts', window, { ...only, result: { not: 'ok' } })), mebibytes);
     },
     trendSums: (by: By, window: string): TrendSums => trendSums(by, over(window)),
     trend: (by: By, window: string): Trend => trendOf(trendSums(by, over(window))),

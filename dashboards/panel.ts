@@ -43,6 +43,7 @@ export interface LinesPanel extends Shared {
   readonly kind: 'lines';
   readonly targets: readonly Target[];
   readonly stack?: boolean;
+  readonly min?: number;
   readonly max?: number;
   /** The threshold of the alert, as a line. */
   readonly limit?: number;
@@ -71,7 +72,7 @@ export interface TablePanel extends Shared {
 export type Panel = StatPanel | LinesPanel | BarsPanel | TablePanel;
 
 export const DATASOURCE = { type: 'prometheus', uid: `\${datasource}` } as const;
-export const HEIGHT = 8;
+export const HEIGHT = 9;
 const REF_IDS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 /** Stays the same when panels are added before it; viewPanel links hold it. */
@@ -113,10 +114,10 @@ function wordsOf(targets: readonly Target[]): ReadonlySet<string> {
 }
 
 function lines(panel: LinesPanel): timeseries.PanelBuilder {
-  const { targets, stack = false, max, limit, exemplars = false } = panel;
+  const { targets, stack = false, min = 0, max, limit, exemplars = false } = panel;
   const builder = new timeseries.PanelBuilder()
     .targets(targets.map((target, i) => query(target, i).range().exemplar(exemplars)))
-    .min(0)
+    .min(min)
     .drawStyle(common.GraphDrawStyle.Line)
     .lineWidth(stack ? 1 : 2)
     .fillOpacity(stack ? 40 : 8)
@@ -170,6 +171,8 @@ function bars({ targets, steps, max }: BarsPanel): bargauge.PanelBuilder {
     .orientation(common.VizOrientation.Horizontal)
     .valueMode(common.BarGaugeValueMode.Color)
     .showUnfilled(true)
+    .namePlacement(common.BarGaugeNamePlacement.Left)
+    .sizing(common.BarGaugeSizing.Auto)
     .min(0)
     .colorScheme(colour(dashboard.FieldColorModeId.Thresholds))
     .thresholds(thresholds(steps));

@@ -147,7 +147,7 @@ export function hiddenBoard(q: Queries): Board {
             description: 'Each ratio is of the time range. A click on a server opens its streams.',
             unit: 'short',
             width: 24,
-            noValue: 'no calls',
+            noValue: 'none',
             rows: { namespace: 'Namespace', server: 'Server' },
             columns: [
               {
@@ -276,7 +276,7 @@ export function hiddenBoard(q: Queries): Board {
             noValue: 'no calls',
             targets: [
               {
-                expr: `histogram_quantile(0.95, ${sum(['le', 'error_type'], q.buckets('operation_duration', RATE))})`,
+                expr: `label_replace(histogram_quantile(0.95, ${sum(['le', 'error_type'], q.buckets('operation_duration', RATE))}), "error_type", "fine", "error_type", "")`,
                 legend: 'ended: {{error_type}}',
               },
             ],

@@ -68,13 +68,13 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             kind: 'stat',
             title: 'An answer of 1 MiB fails with',
             description:
-              'Probability 1 - exp(-hazard), were failures spread evenly over bytes: what a long answer has to expect.',
+              'Probability 1 - exp(-hazard), were failures spread evenly over bytes: what a long answer has to expect. Of results and messages only.',
             unit: 'percentunit',
             decimals: 1,
             width: 5,
             height: 5,
             noValue: 'nothing parsed',
-            targets: [{ expr: `1 - exp(-(${m.hazard([], RANGE)}))`, legend: 'of 1 MiB' }],
+            targets: [{ expr: `1 - exp(-(${m.hazard([], RANGE, ['result', 'message'])}))`, legend: 'of 1 MiB' }],
             steps: GOOD_BELOW(0.01, 0.1),
           },
           {
@@ -131,7 +131,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             description: 'Of the time range. Failures: those of known length. Hazard: failures per MiB parsed.',
             unit: 'short',
             width: 24,
-            noValue: 'nothing parsed',
+            noValue: 'none',
             rows: { server: 'Server', of: 'Payload' },
             columns: [
               { title: 'z', expr: rows.z, unit: 'none', decimals: 1, steps: GOOD_BELOW(3, 4) },
@@ -180,7 +180,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
           {
             kind: 'lines',
             title: 'Hazard per MiB',
-            description: `Parse failures per MiB given to parsers, over ${WINDOW}.`,
+            description: `Parse failures per MiB given to parsers, over ${WINDOW}. It says something about long payloads where z is above 4; else failures have another cause than bytes.`,
             unit: 'none',
             decimals: 3,
             width: 8,

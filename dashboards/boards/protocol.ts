@@ -1,7 +1,6 @@
 /** Protocol and statelessness: what answers mean in their revision, which rules are broken, and what a mandated sentinel would cost. */
 import { RULES } from '../../src/core/detectors/rules.ts';
 import type { Board } from '../board.ts';
-import { NONE_ALLOWED } from '../look.ts';
 import { perMinute, type Queries, share, sum } from '../queries.ts';
 
 const RATE = '$__rate_interval';
@@ -48,7 +47,7 @@ export function protocolBoard(q: Queries): Board {
             unit: 'short',
             width: 12,
             height: 12,
-            noValue: 'no findings',
+            noValue: 'none',
             rows: { server: 'Server', rule: 'Rule' },
             columns: [
               {
@@ -131,7 +130,7 @@ export function protocolBoard(q: Queries): Board {
             width: 6,
             noValue: 'no ambiguous closes',
             targets: [{ expr: share(whatIf([], 'would_reject_complete'), whatIf([])), legend: 'refused' }],
-            steps: NONE_ALLOWED,
+            steps: ['green', [0.0001, 'orange']],
           },
           {
             kind: 'lines',
@@ -151,7 +150,7 @@ export function protocolBoard(q: Queries): Board {
               'Long answers that would be refused are the false alarms that a client without a contract would raise.',
             unit: 'short',
             width: 9,
-            noValue: 'no ambiguous closes',
+            noValue: 'none',
             rows: { server: 'Server', result: 'Result', size_class: 'Size' },
             columns: [
               {
@@ -175,7 +174,7 @@ export function protocolBoard(q: Queries): Board {
             description: 'All answers of the time range that were no plain 2xx.',
             unit: 'short',
             width: 24,
-            noValue: 'only plain answers',
+            noValue: 'none',
             rows: { server: 'Server', protocol_version: 'Revision', status: 'Status', meaning: 'Meaning' },
             columns: [
               {

@@ -103,6 +103,7 @@ export function retriesBoard(q: Queries): Board {
           {
             kind: 'lines',
             title: 'Attempts per operation by server',
+            min: 1,
             description: `Over ${OPERATIONS_WINDOW}. A step up is a server that lives on its clients' retries.`,
             unit: 'none',
             decimals: 3,
@@ -156,7 +157,7 @@ export function retriesBoard(q: Queries): Board {
             description: 'The combinations of the time range. Start with unsafe after ambiguous.',
             unit: 'short',
             width: 12,
-            noValue: 'no retries',
+            noValue: 'none',
             rows: { after: 'After', endpoint: 'Endpoint', safety: 'Safety' },
             columns: [
               {

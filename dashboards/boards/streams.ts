@@ -27,8 +27,8 @@ export function streamsBoard(q: Queries): Board {
             description: 'Share of response streams of the time range that ended without proof.',
             unit: 'percentunit',
             decimals: 2,
-            width: 4,
-            height: 5,
+            width: 8,
+            height: 4,
             noValue: 'no streams',
             targets: [{ expr: m.ambiguousShare([], RANGE), legend: 'ambiguous' }],
             steps: GOOD_BELOW(0.001, 0.01),
@@ -39,8 +39,8 @@ export function streamsBoard(q: Queries): Board {
             description: 'Share of response streams of the time range that are known to have been cut, or were left.',
             unit: 'percentunit',
             decimals: 2,
-            width: 4,
-            height: 5,
+            width: 8,
+            height: 4,
             noValue: 'no streams',
             targets: [
               {
@@ -60,8 +60,8 @@ export function streamsBoard(q: Queries): Board {
               'Of the ambiguous closes: those whose bytes stop in the middle. A strong sign of a cut; near 0 % points at a server or proxy that closes between events.',
             unit: 'percentunit',
             decimals: 0,
-            width: 4,
-            height: 5,
+            width: 8,
+            height: 4,
             noValue: 'none ambiguous',
             targets: [
               {
@@ -94,6 +94,7 @@ export function streamsBoard(q: Queries): Board {
               'Response streams of the time range by the row of the verdict table that decided (docs/decisions/0001). no_evidence, not_resumed: ambiguous; the others: abandoned.',
             unit: 'short',
             width: 12,
+            height: 10,
             noValue: 'all clean',
             decimals: 0,
             steps: ['purple'],
@@ -116,7 +117,7 @@ export function streamsBoard(q: Queries): Board {
               'One endpoint far above the others: that instance. All alike: what lies in front of them (proxy, gateway, timeout).',
             unit: 'short',
             width: 24,
-            noValue: 'no exchanges',
+            noValue: 'none',
             rows: { server: 'Server', endpoint: 'Endpoint' },
             columns: [
               {

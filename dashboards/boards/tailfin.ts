@@ -216,7 +216,7 @@ export function tailfinBoard(q: Queries): Board {
             description: 'What runs where.',
             unit: 'short',
             width: 16,
-            noValue: 'no sidecars',
+            noValue: 'none',
             rows: { namespace: 'Namespace', pod: 'Pod', version: 'Tailfin', node: 'Node' },
             columns: [
               {

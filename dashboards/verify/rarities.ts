@@ -40,7 +40,7 @@ export function rarities(w: Writer, every: Every): void {
     if (ends !== ANSWERED) attempt(w, at + 900, 300, { ...mine, ...ANSWERED });
   });
   // Sessions that are gone, routes that are missing, too many requests; old ways on the new revision.
-  every(240 * SECOND, (at, broken) => {
+  every(600 * SECOND, (at, broken) => {
     const mine = { ...tickets(at), ...who('t') };
     attempt(w, at, 5, { ...mine, ...HTML, content_type: 'application/json', status: broken ? 404 : 429 });
     attempt(w, at + 50, 90, { ...mine, ...ANSWERED });

@@ -132,7 +132,7 @@ export function storyOf({ name, seed }: Pod): readonly Line[] {
   const roll = dice(seed);
   const w: Writer = { put: (line) => void lines.push(line), roll, id: () => `${name}-${++ids}`, host: name };
   const every = (ms: number, step: (at: number, broken: boolean) => void): void => {
-    for (let at = BEGIN + roll.int(ms); at < END - 2 * MINUTE; at += ms / 2 + roll.int(ms))
+    for (let at = BEGIN + roll.int(ms); at < END; at += ms / 2 + roll.int(ms))
       step(at, at >= INCIDENT && at < RECOVERY);
   };
   for (const [server, contract] of Object.entries({

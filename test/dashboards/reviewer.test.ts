@@ -189,9 +189,11 @@ const REVIEW: Readonly<Record<string, Rule>> = {
       ? null
       : 'a range query, or no thresholds',
   ),
-  'graphs begin at 0 and have a legend with numbers': perPanel(({ type, fieldConfig, options }) =>
+  'graphs begin at a fixed value and have a legend with numbers': perPanel(({ type, fieldConfig, options }) =>
     type !== 'timeseries' ||
-    (fieldConfig?.defaults.min === 0 && options?.legend?.showLegend === true && (options.legend.calcs?.length ?? 0) > 0)
+    (typeof fieldConfig?.defaults.min === 'number' &&
+      options?.legend?.showLegend === true &&
+      (options.legend.calcs?.length ?? 0) > 0)
       ? null
       : 'not set',
   ),
