@@ -172,6 +172,7 @@ function bars({ targets, steps, max }: BarsPanel): bargauge.PanelBuilder {
     .valueMode(common.BarGaugeValueMode.Color)
     .showUnfilled(true)
     .namePlacement(common.BarGaugeNamePlacement.Left)
+    .text(new common.VizTextDisplayOptionsBuilder().titleSize(13).valueSize(18))
     .sizing(common.BarGaugeSizing.Auto)
     .min(0)
     .colorScheme(colour(dashboard.FieldColorModeId.Thresholds))

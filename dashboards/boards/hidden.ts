@@ -14,7 +14,13 @@ export const OPERATIONS_WINDOW = '30m';
 export function hiddenBoard(q: Queries): Board {
   const m = measures(q);
   const bySize = (window: string, result?: 'bad') =>
-    sum(['size_class'], q.increase('parse_attempts', window, result === undefined ? {} : { result: { not: 'ok' } }));
+    sum(
+      ['size_class'],
+      q.increase('parse_attempts', window, {
+        of: ['result', 'message'],
+        ...(result === undefined ? {} : { result: { not: 'ok' } }),
+      }),
+    );
   return {
     key: 'hidden',
     description:
@@ -208,7 +214,7 @@ export function hiddenBoard(q: Queries): Board {
           {
             kind: 'lines',
             title: 'Parse failures by size of the payload',
-            description: `Share of payloads over ${OPERATIONS_WINDOW} that did not parse, by full length. Lines that fan out, the largest on top: something cuts long answers.`,
+            description: `Share of results and messages over ${OPERATIONS_WINDOW} that did not parse, by full length. Lines that fan out, the largest on top: something cuts long answers.`,
             unit: 'percentunit',
             width: 12,
             noValue: 'nothing parsed',

@@ -9,6 +9,8 @@ import type { Settings } from '../settings.ts';
 const RATE = '$__rate_interval';
 const RANGE = '$__range';
 const WINDOW = '1h';
+/** What comes from the server; arguments are short, and fail for other reasons. */
+const ANSWERS = ['result', 'message'] as const;
 
 export function parsingBoard(q: Queries, settings: Settings): Board {
   const m = measures(q);
@@ -16,8 +18,12 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
   const byServer = m.trend(['server', 'of'], WINDOW);
   const rows = m.trend(['server', 'of'], RANGE);
   const ofSize = (size_class: (typeof SIZE_CLASSES)[number], bad: boolean) =>
-    sum([], q.increase('parse_attempts', RANGE, { ...(bad ? { result: { not: 'ok' } } : {}), size_class }));
+    sum(
+      [],
+      q.increase('parse_attempts', RANGE, { of: ANSWERS, ...(bad ? { result: { not: 'ok' } } : {}), size_class }),
+    );
   const hazard = m.hazard(['server', 'of'], RANGE);
+  const ofAnswers = m.hazard(['server', 'of'], RANGE, ANSWERS);
   return {
     key: 'parsing',
     description:
@@ -74,7 +80,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             width: 5,
             height: 5,
             noValue: 'nothing parsed',
-            targets: [{ expr: `1 - exp(-(${m.hazard([], RANGE, ['result', 'message'])}))`, legend: 'of 1 MiB' }],
+            targets: [{ expr: `1 - exp(-(${m.hazard([], RANGE, ANSWERS)}))`, legend: 'of 1 MiB' }],
             steps: GOOD_BELOW(0.01, 0.1),
           },
           {
@@ -96,7 +102,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             kind: 'bars',
             title: 'Probability of failure by size',
             description:
-              'Of the payloads of the time range, by full length. A staircase: failures grow with length. Nothing, then 100 %: a hard limit.',
+              'Of the results and messages of the time range, by full length. A staircase: failures grow with length. Nothing, then 100 %: a hard limit.',
             unit: 'percentunit',
             decimals: 1,
             width: 12,
@@ -148,7 +154,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
               { title: 'Hazard per MiB', expr: hazard, unit: 'none', decimals: 3 },
               {
                 title: '1 MiB fails with',
-                expr: `1 - exp(-(${hazard}))`,
+                expr: `1 - exp(-(${ofAnswers}))`,
                 unit: 'percentunit',
                 decimals: 1,
                 steps: GOOD_BELOW(0.01, 0.1),

@@ -127,7 +127,7 @@ export function protocolBoard(q: Queries): Board {
               'Of the ambiguous closes: those that turned out to be whole. While this is 0, the sentinel can be mandated (servers.NAME.sentinel) at no cost.',
             unit: 'percentunit',
             decimals: 1,
-            width: 6,
+            width: 5,
             noValue: 'no ambiguous closes',
             targets: [{ expr: share(whatIf([], 'would_reject_complete'), whatIf([])), legend: 'refused' }],
             steps: ['green', [0.0001, 'orange']],
@@ -138,7 +138,7 @@ export function protocolBoard(q: Queries): Board {
             description:
               'would_resolve: they become plain failures that can be counted and repeated. would_reject_complete: good answers that would be lost.',
             unit: 'reqpm',
-            width: 9,
+            width: 8,
             stack: true,
             noValue: 'no ambiguous closes',
             targets: [{ expr: perMinute(sum(['result'], q.rate('whatif_sentinel', RATE))), legend: '{{result}}' }],
@@ -149,7 +149,7 @@ export function protocolBoard(q: Queries): Board {
             description:
               'Long answers that would be refused are the false alarms that a client without a contract would raise.',
             unit: 'short',
-            width: 9,
+            width: 11,
             noValue: 'none',
             rows: { server: 'Server', result: 'Result', size_class: 'Size' },
             columns: [

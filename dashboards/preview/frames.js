@@ -1,6 +1,7 @@
 /** Answers of Prometheus as the frames that Grafana's data source would make of them, with the field configuration of the panel applied. */
 import {
   applyFieldOverrides,
+  cacheFieldDisplayNames,
   FieldConfigOptionsRegistry,
   FieldType,
   standardTransformers,
@@ -118,5 +119,6 @@ export async function framesOf(panel, answers, { step, theme }) {
   });
   // Names that were made before the configuration was known.
   for (const { fields } of frames) for (const field of fields) if (field.state) field.state.displayName = null;
+  cacheFieldDisplayNames(frames);
   return frames;
 }

@@ -26,7 +26,12 @@ const at = ({ x, y, w, h }) => ({
 const Heading = ({ panel }) => (
   <div style={{ ...at(panel.gridPos), fontWeight: 500, fontSize: 16, lineHeight: '30px' }}>
     {panel.collapsed ? '▸' : '▾'} {panel.title}
-    {panel.collapsed ? <span style={{ opacity: 0.6 }}> ({panel.panels.length} panels)</span> : null}
+    {panel.collapsed ? (
+      <span style={{ opacity: 0.6 }}>
+        {' '}
+        ({panel.panels.length} {panel.panels.length === 1 ? 'panel' : 'panels'})
+      </span>
+    ) : null}
   </div>
 );
 

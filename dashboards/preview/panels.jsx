@@ -1,5 +1,5 @@
 /** One panel of a board, drawn with the components of @grafana/ui that Grafana's own panels are made of. */
-import { FieldType, getFieldDisplayValues, VizOrientation } from '@grafana/data';
+import { FieldType, getDisplayValueAlignmentFactors, getFieldDisplayValues, VizOrientation } from '@grafana/data';
 import { BarGauge, BigValue, LegendDisplayMode, TimeSeries, VizRepeater } from '@grafana/ui';
 import { TableNG } from '@grafana/ui/unstable';
 
@@ -56,6 +56,7 @@ function Bars({ panel, data, width, height, theme }) {
     <VizRepeater
       {...{ width, height, source: values }}
       getValues={() => values}
+      getAlignmentFactors={(all) => getDisplayValueAlignmentFactors(all)}
       itemSpacing={8}
       orientation={VizOrientation.Horizontal}
       renderValue={({ value: { display, field, view, colIndex }, width: w, height: h, alignmentFactors }) => (
@@ -66,6 +67,7 @@ function Bars({ panel, data, width, height, theme }) {
           orientation={VizOrientation.Horizontal}
           showUnfilled={true}
           namePlacement={panel.options.namePlacement}
+          text={panel.options.text}
           valueDisplayMode={panel.options.valueMode}
         />
       )}

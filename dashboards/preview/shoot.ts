@@ -1,5 +1,5 @@
 /**
- * `npm run preview`: the story in a real Prometheus, every generated board drawn with its answers in headless Chromium, one picture each in
+ * `npm run preview:dashboards` (after `npm ci` in this folder): the story in a real Prometheus, every generated board drawn with its answers in headless Chromium, one picture each in
  * docs/images, with the hash of the board that it shows in docs/images/boards.json. `-- --expanded FOLDER`: collapsed rows opened, to look at.
  */
 import { spawnSync } from 'node:child_process';
@@ -75,7 +75,10 @@ const browser = await chromium.launch({ executablePath: binary, args: ['--no-san
 try {
   const page = await browser.newPage({ viewport: { width: 1640, height: 1200 }, deviceScaleFactor: 1 });
   const wrong: string[] = [];
-  page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('pageerror', (error) => {
+    wrong.push(error.message);
+    console.error(error.message);
+  });
   await page.goto(server.resolvedUrls?.local[0] as string);
   await page.waitForFunction('window.ready === true', undefined, { timeout: 60_000 });
   mkdirSync(images, { recursive: true });
@@ -106,7 +109,6 @@ try {
   }
   if (values.expanded === undefined)
     writeFileSync(join(images, 'boards.json'), `${JSON.stringify({ note: NOTE, sha256: hashes }, null, 2)}\n`);
-  for (const error of wrong) console.error(error);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
   await browser.close();

@@ -101,7 +101,7 @@ export function rarities(w: Writer, every: Every): void {
     attempt(w, at + 3000, 9, { ...fails, ...NO_HEAD, sent: 'none', error: 'ECONNREFUSED' });
     attempt(w, at + 3500, 200, { ...fails, ...ANSWERED });
     const gives = { ...mine, args_digest: `g${at}`, how: 'cancel', by: 'client', error: 'AbortError' };
-    w.put(settle(attempt(w, at + 6000, 8000, gives), at + 14_000, 'cancelled', who('t')));
+    w.put(settle(attempt(w, at + 6000, 8000, gives), at + 14_000, 'cancelled', { ...who('t'), server: 'tickets' }));
   });
   // Everything from 64 KiB on fails: a limit of a gateway.
   every(40 * SECOND, (at, broken) => {
