@@ -1,0 +1,307 @@
+/** What error rates hide: the error ratio that everybody watches, beside what it does not count. Each panel leads one board further down. */
+import { UNDELIVERED } from '../../src/core/detectors/rules.ts';
+import type { Board } from '../board.ts';
+import { GOOD_BELOW, NONE_ALLOWED } from '../look.ts';
+import { measures } from '../measures.ts';
+import { LEVEL } from '../names.ts';
+import { max, perMinute, type Queries, sum } from '../queries.ts';
+
+const RATE = '$__rate_interval';
+const RANGE = '$__range';
+/** Operations that failed are counted 10 minutes late: a shorter window would compare two different times. */
+export const OPERATIONS_WINDOW = '30m';
+
+export function hiddenBoard(q: Queries): Board {
+  const m = measures(q);
+  const bySize = (window: string, result?: 'bad') =>
+    sum(
+      ['size_class'],
+      q.increase('parse_attempts', window, {
+        of: ['result', 'message'],
+        ...(result === undefined ? {} : { result: { not: 'ok' } }),
+      }),
+    );
+  return {
+    key: 'hidden',
+    description:
+      'Failures of MCP calls that no error rate counts. The first two numbers are the story: what a dashboard of call outcomes shows, and what it hides.',
+    rows: [
+      {
+        title: null,
+        panels: [
+          {
+            kind: 'stat',
+            title: 'Error ratio as callers see it',
+            description:
+              'Operations that failed for their caller, of all operations in the time range. This is what dashboards of call outcomes count.',
+            unit: 'percentunit',
+            decimals: 2,
+            width: 4,
+            height: 5,
+            noValue: 'no calls',
+            targets: [{ expr: m.apparent([], RANGE), legend: 'apparent' }],
+            steps: GOOD_BELOW(0.01, 0.05),
+            to: 'retries',
+          },
+          {
+            kind: 'stat',
+            title: 'Failed, and nobody counted it',
+            description:
+              'Operations that failed at least once and were repeated until they worked, or whose unproven answer was taken for a success. Far above the number to its left: the error ratio cannot be trusted.',
+            unit: 'percentunit',
+            decimals: 2,
+            width: 4,
+            height: 5,
+            noValue: 'no calls',
+            targets: [{ expr: m.hidden([], RANGE), legend: 'hidden' }],
+            steps: GOOD_BELOW(0.005, 0.02),
+            to: 'retries',
+          },
+          {
+            kind: 'stat',
+            title: 'Streams that ended without proof',
+            description:
+              'Response streams that ended in an orderly way, with nothing that shows whether the answer was whole. Clients may have taken a part for all of it.',
+            unit: 'percentunit',
+            decimals: 2,
+            width: 4,
+            height: 5,
+            noValue: 'no streams',
+            targets: [{ expr: m.ambiguousShare([], RANGE), legend: 'ambiguous' }],
+            steps: GOOD_BELOW(0.001, 0.01),
+            to: 'streams',
+          },
+          {
+            kind: 'stat',
+            title: 'Masked by rotation',
+            description:
+              'Calls that failed on one endpoint and worked on another: the broken one goes on breaking calls, and no error shows it.',
+            unit: 'short',
+            decimals: 0,
+            width: 4,
+            height: 5,
+            noValue: 'no calls',
+            targets: [{ expr: m.maskedCount([], RANGE), legend: 'masked_rotated' }],
+            steps: NONE_ALLOWED,
+            to: 'retries',
+          },
+          {
+            kind: 'stat',
+            title: 'Writes of unknown outcome',
+            description:
+              'Calls that may have changed something, without proof whether they did. Confirm each at its destination; do not repeat it. `tailfin explain` names the calls.',
+            unit: 'short',
+            decimals: 0,
+            width: 4,
+            height: 5,
+            noValue: 'no calls',
+            targets: [{ expr: sum([], q.increase('uncertain_writes', RANGE)), legend: 'uncertain writes' }],
+            steps: NONE_ALLOWED,
+            to: 'retries',
+          },
+          {
+            kind: 'stat',
+            title: 'Servers that can prove nothing',
+            description:
+              'Servers whose contract mandates no terminal message and whose answers are not self-delimiting (regime C): an error of configuration. The table below names them.',
+            unit: 'short',
+            decimals: 0,
+            width: 4,
+            height: 5,
+            noValue: 'no contracts known',
+            targets: [
+              {
+                expr: sum([], max([...LEVEL], q.series('stream_regime', { regime: 'C' }))),
+                legend: 'servers in regime C',
+              },
+            ],
+            steps: NONE_ALLOWED,
+            to: 'protocol',
+          },
+          {
+            kind: 'lines',
+            title: 'Error ratio: what is seen, what is hidden',
+            description: `Both of all operations, over ${OPERATIONS_WINDOW}. A failed operation is counted up to 10 minutes after its end, so this lags.`,
+            unit: 'percentunit',
+            width: 12,
+            noValue: 'no calls',
+            targets: [
+              { expr: m.apparent([], OPERATIONS_WINDOW), legend: 'apparent' },
+              { expr: m.hidden([], OPERATIONS_WINDOW), legend: 'hidden' },
+            ],
+            to: 'retries',
+          },
+          {
+            kind: 'lines',
+            title: 'Ambiguous closes by server',
+            description:
+              'Share of response streams of 10 minutes that ended without proof. It moves at once: the first to look at. A step here with none in the error ratio is the pattern of a proxy that cuts streams.',
+            unit: 'percentunit',
+            width: 12,
+            noValue: 'no streams',
+            targets: [{ expr: m.ambiguousShare(['server'], '10m'), legend: '{{server}}' }],
+            to: 'streams',
+          },
+        ],
+      },
+      {
+        title: 'Which server, which call',
+        panels: [
+          {
+            kind: 'table',
+            title: 'Servers, worst first',
+            description: 'Each ratio is of the time range. A click on a server opens its streams.',
+            unit: 'short',
+            width: 24,
+            noValue: 'none',
+            rows: { namespace: 'Namespace', server: 'Server' },
+            columns: [
+              {
+                title: 'Hidden',
+                expr: m.hidden(['namespace', 'server'], RANGE),
+                unit: 'percentunit',
+                decimals: 2,
+                steps: GOOD_BELOW(0.005, 0.02),
+              },
+              {
+                title: 'Seen by callers',
+                expr: m.apparent(['namespace', 'server'], RANGE),
+                unit: 'percentunit',
+                decimals: 2,
+                steps: GOOD_BELOW(0.01, 0.05),
+              },
+              {
+                title: 'Ambiguous closes',
+                expr: m.ambiguousShare(['namespace', 'server'], RANGE),
+                unit: 'percentunit',
+                decimals: 2,
+                steps: GOOD_BELOW(0.001, 0.01),
+              },
+              {
+                title: 'Parse failures',
+                expr: m.parseFailure(['namespace', 'server'], RANGE),
+                unit: 'percentunit',
+                decimals: 2,
+                steps: GOOD_BELOW(0.001, 0.01),
+              },
+              {
+                title: 'Uncertain writes',
+                expr: sum(['namespace', 'server'], q.increase('uncertain_writes', RANGE)),
+                unit: 'short',
+                decimals: 0,
+                steps: NONE_ALLOWED,
+              },
+              { title: 'Operations', expr: m.operations(['namespace', 'server'], RANGE), unit: 'short', decimals: 0 },
+              {
+                title: 'Regime C',
+                expr: max(['namespace', 'server'], q.series('stream_regime', { regime: 'C' })),
+                unit: 'bool_yes_no',
+                steps: NONE_ALLOWED,
+              },
+            ],
+            to: 'streams',
+          },
+          {
+            kind: 'lines',
+            title: 'Masked by rotation, by server',
+            description: `Share of operations over ${OPERATIONS_WINDOW} that failed on one endpoint and worked on another. Next: which endpoint, on Streams.`,
+            unit: 'percentunit',
+            width: 12,
+            noValue: 'no calls',
+            targets: [{ expr: m.maskedByRotation(['server'], OPERATIONS_WINDOW), legend: '{{server}}' }],
+            to: 'streams',
+          },
+          {
+            kind: 'lines',
+            title: 'Parse failures by size of the payload',
+            description: `Share of results and messages over ${OPERATIONS_WINDOW} that did not parse, by full length. Lines that fan out, the largest on top: something cuts long answers.`,
+            unit: 'percentunit',
+            width: 12,
+            noValue: 'nothing parsed',
+            targets: [
+              {
+                expr: `(${bySize(OPERATIONS_WINDOW, 'bad')} or 0 * ${bySize(OPERATIONS_WINDOW)})\n/\n(${bySize(OPERATIONS_WINDOW)} > 0)`,
+                legend: '{{size_class}}',
+              },
+            ],
+            to: 'parsing',
+          },
+        ],
+      },
+      {
+        title: 'Who was never told',
+        panels: [
+          {
+            kind: 'lines',
+            title: 'Writes of unknown outcome, over time',
+            description:
+              'hint "declared": the tool only claims to be read-only or idempotent. "none" is the dangerous one. Counted about 10 minutes after the call.',
+            unit: 'opm',
+            width: 8,
+            noValue: 'no calls',
+            targets: [{ expr: perMinute(sum(['hint'], q.rate('uncertain_writes', RATE))), legend: 'hint: {{hint}}' }],
+            exemplars: true,
+            to: 'retries',
+          },
+          {
+            kind: 'lines',
+            title: 'Callers that were told nothing, or the wrong thing',
+            description: `${UNDELIVERED.join(', ')}: see docs/findings.md for each. Callers hang or blame the wrong call.`,
+            unit: 'opm',
+            width: 8,
+            noValue: 'none yet',
+            targets: [{ expr: perMinute(sum(['signal'], q.rate('undelivered', RATE))), legend: '{{signal}}' }],
+            exemplars: true,
+            to: 'protocol',
+          },
+          {
+            kind: 'lines',
+            title: 'Calls that fell with another one',
+            description:
+              'sibling: in flight on the client when another call broke it. closed_client: sent on a client that was already gone. One fault, many errors: look for the first.',
+            unit: 'opm',
+            width: 8,
+            noValue: 'none yet',
+            targets: [{ expr: perMinute(sum(['kind'], q.rate('collateral_failures', RATE))), legend: '{{kind}}' }],
+            exemplars: true,
+            to: 'streams',
+          },
+        ],
+      },
+      {
+        title: 'How long calls take',
+        collapsed: true,
+        panels: [
+          {
+            kind: 'lines',
+            title: 'Duration of operations, 95th percentile',
+            description:
+              'From the first request to the end, retries included, by how it ended. Retries that mask a fault show here as calls that take twice as long.',
+            unit: 's',
+            width: 12,
+            noValue: 'no calls',
+            targets: [
+              {
+                expr: `label_replace(histogram_quantile(0.95, ${sum(['le', 'error_type'], q.buckets('operation_duration', RATE))}), "error_type", "fine", "error_type", "")`,
+                legend: 'ended: {{error_type}}',
+              },
+            ],
+            exemplars: true,
+          },
+          {
+            kind: 'lines',
+            title: 'Duration of tools/call, median and 95th percentile',
+            description: 'Of all calls of tools, whatever their end.',
+            unit: 's',
+            width: 12,
+            noValue: 'no calls',
+            targets: [0.5, 0.95].map((quantile) => ({
+              expr: `histogram_quantile(${quantile}, ${sum(['le'], q.buckets('operation_duration', RATE, { mcp_method_name: 'tools/call' }))})`,
+              legend: `${quantile * 100} %`,
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,290 @@
+/**
+ * What reviewers of dashboards and rules check, as far as it can be seen in the files: the rules of grafana/dashboard-linter by their names
+ * (ported: it cannot be built here), the named checks of pint, and a list of our own. What is left out stands in EXCLUDED with its reason.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as units from '@grafana/grafana-foundation-sdk/units';
+import { groupsOf } from '../../dashboards/rules/render.ts';
+import { readSettings } from '../../dashboards/settings.ts';
+import { selectorsOf, syntaxErrors } from '../../dashboards/verify/promql.ts';
+import {
+  type BoardJson,
+  type PanelJson,
+  panelsOf,
+  readBoards,
+  type TargetJson,
+} from '../../dashboards/verify/read-boards.ts';
+import { CATALOG, type MetricSpec } from '../../src/core/measures/catalog.ts';
+
+/** Rules that do not fit, and why. */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  'template-job-rule':
+    'the job is one setting for boards and rules alike (dashboards/settings.json): a choice of it could only go wrong',
+  'template-instance-rule': 'people know pods, not addresses: the variable is pod',
+  'target-job-rule': 'every selector has the job of the settings, tested below',
+  'target-instance-rule': 'every selector has the pod, tested below',
+  'target-logql-rule': 'there are no logs',
+  'target-logql-auto-rule': 'there are no logs',
+  'pint alerts/count': 'needs the history of a Prometheus',
+  'pint promql/series': 'asked of a real Prometheus: verify.test.ts',
+};
+
+const boards = readBoards();
+const settings = readSettings();
+const specs: readonly MetricSpec[] = Object.values(CATALOG);
+const COUNTERS = new Set(
+  specs.flatMap(({ name, kind }) => (kind === 'counter' ? [name] : kind === 'histogram' ? [`${name}_bucket`] : [])),
+);
+const UNITS = new Set<unknown>(Object.values(units));
+/** Queries of a board with their panel. */
+const targetsOf = (board: BoardJson): readonly (readonly [PanelJson, TargetJson])[] =>
+  panelsOf(board).flatMap((panel) => (panel.targets ?? []).map((target) => [panel, target] as const));
+
+type Rule = (board: BoardJson) => readonly string[];
+const perPanel =
+  (faults: (panel: PanelJson) => string | null): Rule =>
+  (board) =>
+    panelsOf(board).flatMap((panel) => {
+      const fault = faults(panel);
+      return fault === null ? [] : [`${panel.title}: ${fault}`];
+    });
+const perTarget =
+  (faults: (target: TargetJson, panel: PanelJson) => readonly string[]): Rule =>
+  (board) =>
+    targetsOf(board).flatMap(([panel, target]) =>
+      faults(target, panel).map((fault) => `${panel.title} ${target.refId}: ${fault}`),
+    );
+
+const LINTER: Readonly<Record<string, Rule>> = {
+  'template-datasource-rule': ({ templating: { list } }) => {
+    const found = list.filter(({ type }) => type === 'datasource');
+    const [first] = found;
+    return found.length === 1 &&
+      first?.name === 'datasource' &&
+      first.label === 'Data source' &&
+      first.query === 'prometheus'
+      ? []
+      : ['exactly one, named datasource, labelled Data source'];
+  },
+  'template-label-promql-rule': ({ templating: { list } }) =>
+    list
+      .filter(({ type }) => type === 'query')
+      .filter(({ query }) => {
+        const text = typeof query === 'string' ? query : query.query;
+        const [, inner = ''] = /^label_values\((.+), \w+\)$/.exec(text) ?? [];
+        return inner === '' || syntaxErrors(inner).length > 0;
+      })
+      .map(({ name }) => name),
+  'template-on-time-change-reload-rule': ({ templating: { list } }) =>
+    list.filter(({ type, refresh }) => type === 'query' && refresh !== 2).map(({ name }) => name),
+  'panel-datasource-rule': perPanel(({ datasource, targets = [] }) =>
+    [datasource, ...targets.map((target) => target.datasource)].every((each) => each?.uid === `\${datasource}`)
+      ? null
+      : 'not the variable',
+  ),
+  'panel-title-description-rule': perPanel(({ title, description = '' }) =>
+    title !== '' && description.length > 4 ? null : 'says nothing',
+  ),
+  'panel-units-rule': perPanel(({ fieldConfig }) => {
+    const columns = (fieldConfig?.overrides ?? []).flatMap(({ properties }) =>
+      properties.filter(({ id }) => id === 'unit').map(({ value }) => value),
+    );
+    return [fieldConfig?.defaults.unit, ...columns].every((unit) => UNITS.has(unit)) ? null : 'no known unit';
+  }),
+  'panel-no-targets-rule': perPanel(({ targets = [] }) => (targets.length > 0 ? null : 'no queries')),
+  'target-promql-rule': perTarget(({ expr }) => syntaxErrors(expr)),
+  'target-rate-interval-rule': perTarget(({ expr }) => {
+    const rates = [...expr.matchAll(/\b(?:rate|irate)\([^[]*\[([^\]]+)\]/g)].map(([, range]) => range as string);
+    // Ratios of rates over a window that is said in the panel's text are no graphs of a rate.
+    return rates.filter((range) => range !== '$__rate_interval' && !/^(?:10m|\$__range)$/.test(range));
+  }),
+  'target-counter-agg-rule': perTarget(({ expr }) =>
+    selectorsOf(expr)
+      .filter(
+        ({ metric, inside }) =>
+          COUNTERS.has(metric) && !inside.some((name) => ['rate', 'irate', 'increase'].includes(name)),
+      )
+      .map(({ metric }) => metric),
+  ),
+  'uneditable-dashboard': ({ editable }) => (editable ? ['it can be edited'] : []),
+};
+
+/** Beyond the linter: what a good reviewer would ask for. */
+const REVIEW: Readonly<Record<string, Rule>> = {
+  'a stable address and a fixed schema': ({ id, uid, schemaVersion }) =>
+    id === null && /^[a-z-]{5,40}$/.test(uid) && schemaVersion === 42 ? [] : [`${id} ${uid} ${schemaVersion}`],
+  'one look at a time: crosshair, UTC, refresh, tags': ({ graphTooltip, timezone, refresh, tags }) =>
+    graphTooltip === 1 && timezone === 'utc' && refresh !== '' && tags.includes('tailfin') ? [] : ['not set'],
+  'links to the other boards keep variables and time': ({ links, uid }) =>
+    links.length === boards.length - 1 &&
+    links.every(({ url, includeVars, keepTime }) => includeVars && keepTime && url !== `/d/${uid}`)
+      ? []
+      : ['links'],
+  'variables in their order, chained, with `.*` for all': ({ templating: { list } }) => {
+    const names = list.map(({ name }) => name);
+    const chained = list.slice(1).every(({ query, allValue, multi, includeAll }, i) => {
+      const text = typeof query === 'string' ? query : query.query;
+      return (
+        allValue === '.*' &&
+        multi &&
+        includeAll &&
+        names.slice(1, i + 1).every((before) => text.includes(`=~"$${before}"`))
+      );
+    });
+    return names.join() === 'datasource,cluster,namespace,pod,server' && chained ? [] : [names.join()];
+  },
+  'annotations ask the chosen data source': ({ annotations: { list } }) =>
+    list.filter(({ datasource }) => datasource.uid !== `\${datasource}`).map(({ name }) => name),
+  'ids and titles are unique, at most 25 panels are open': (board) => {
+    const all = [...board.panels, ...panelsOf(board)];
+    const ids = new Set(all.map(({ id }) => id));
+    const titles = panelsOf(board).map(({ title }) => title);
+    const seen = new Set(all);
+    const visible = board.panels.filter(({ type }) => type !== 'row').length;
+    return ids.size === seen.size &&
+      new Set(titles).size === titles.length &&
+      visible <= 25 &&
+      [...ids].every((id) => id > 0)
+      ? []
+      : [`${ids.size} ids, ${seen.size} panels, ${visible} open`];
+  },
+  'nothing overlaps or leaves the grid': (board) => {
+    const spots = new Map<string, string>();
+    const found: string[] = [];
+    const top = board.panels.filter(({ type }) => type === 'row' || panelsOf(board).length > 0);
+    for (const {
+      title,
+      gridPos: { x, y, w, h },
+    } of top)
+      for (let i = x; i < x + w; i++)
+        for (let j = y; j < y + h; j++) {
+          const spot = `${i},${j}`;
+          if (spots.has(spot) || i > 23) found.push(`${title} on ${spots.get(spot) ?? 'the edge'}`);
+          spots.set(spot, title);
+        }
+    return [...new Set(found)];
+  },
+  'every selector has the job and the variables of its place': perTarget(({ expr }) =>
+    selectorsOf(expr)
+      .filter(({ metric, matchers }) => {
+        const has = (label: string): boolean => matchers.some((each) => each.label === label);
+        const needsServer = specs.some(
+          ({ name, labels }) => metric.startsWith(name) && labels.some(([label]) => label === 'server'),
+        );
+        return !(
+          expr.includes(settings.job) &&
+          ['job', 'cluster', 'namespace', 'pod'].every(has) &&
+          (!needsServer || has('server'))
+        );
+      })
+      .map(({ metric }) => metric),
+  ),
+  'a text where there is no value': perPanel(({ fieldConfig }) =>
+    (fieldConfig?.defaults.noValue ?? '') === '' ? 'no noValue' : null,
+  ),
+  'stats, bars and tables ask once, and have colours': perPanel(({ type, targets = [], fieldConfig }) =>
+    type === 'timeseries' ||
+    (targets.every(({ instant }) => instant === true) && (fieldConfig?.defaults.thresholds?.steps.length ?? 0) > 0)
+      ? null
+      : 'a range query, or no thresholds',
+  ),
+  'graphs begin at a fixed value and have a legend with numbers': perPanel(({ type, fieldConfig, options }) =>
+    type !== 'timeseries' ||
+    (typeof fieldConfig?.defaults.min === 'number' &&
+      options?.legend?.showLegend === true &&
+      (options.legend.calcs?.length ?? 0) > 0)
+      ? null
+      : 'not set',
+  ),
+  'no topk in a graph': perTarget(({ expr, range }) =>
+    range === true && /\b(?:top|bottom)k\b/.test(expr) ? [expr] : [],
+  ),
+  'panels of the first board lead one board down': (board) =>
+    board.uid !== 'tailfin-hidden'
+      ? []
+      : board.panels
+          .filter(
+            ({ type, links = [] }) =>
+              type !== 'row' && !links.some(({ url }) => /^\/d\/tailfin-\w+\?.*__url_time_range/.test(url)),
+          )
+          .map(({ title }) => title),
+};
+
+for (const board of boards)
+  describe(board.title, () => {
+    for (const [name, rule] of Object.entries({ ...LINTER, ...REVIEW }))
+      test(name, () => assert.deepEqual(rule(board), []));
+  });
+
+test('all seventeen rules of the linter are here or excluded', () => {
+  const names = [...Object.keys(LINTER), ...Object.keys(EXCLUDED).filter((name) => !name.startsWith('pint'))];
+  assert.equal(new Set(names).size, 17);
+});
+
+test('the rules find what they are about', () => {
+  const [board] = boards as [BoardJson];
+  const bare = {
+    ...panelsOf(board)[6],
+    description: '',
+    targets: [{ refId: 'A', expr: 'sum(rate(tailfin_retries_total[5m])) + tailfin_retries_total +' }],
+  };
+  const bad = { ...board, editable: true, panels: [bare], templating: { list: [] } } as unknown as BoardJson;
+  const silent = [
+    'template-label-promql-rule',
+    'template-on-time-change-reload-rule',
+    'panel-units-rule',
+    'panel-no-targets-rule',
+  ];
+  for (const [name, rule] of Object.entries(LINTER)) if (!silent.includes(name)) assert.ok(rule(bad).length > 0, name);
+});
+
+describe('the named checks of pint', () => {
+  const { recording, alerting } = groupsOf(settings);
+  const groups = [...recording, ...alerting];
+  const all = groups.flatMap(({ rules }) => rules);
+  const seconds = (text = ''): number =>
+    Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600, d: 86_400 }[text.at(-1) as 's'];
+
+  test('promql/syntax, promql/fragile, promql/rate', () => {
+    for (const { alert, record, expr } of all) {
+      assert.deepEqual(syntaxErrors(expr), [], alert ?? record);
+      assert.doesNotMatch(expr, /\b(?:top|bottom)k\b/);
+      assert.doesNotMatch(expr, /\b(?:rate|increase)\(sum/);
+      for (const { range, metric } of selectorsOf(expr)) {
+        if (range !== null)
+          assert.ok(seconds(range.slice(1, -1)) >= 4 * 60, `${metric}${range}: four scrapes of a minute`);
+        if (COUNTERS.has(metric)) assert.notEqual(range, null, metric);
+      }
+    }
+  });
+  test('promql/regexp: no pattern without a pattern, none with anchors', () => {
+    for (const { expr } of all)
+      for (const { matchers } of selectorsOf(expr))
+        for (const { operator, value } of matchers) {
+          if (operator.includes('~')) assert.match(value, /[|.*+]/, value);
+          assert.doesNotMatch(value, /^\^|\$$/);
+        }
+  });
+  test('alerts/comparison, alerts/absent, alerts/for', () => {
+    for (const { alert, expr, for: hold } of alerting.flatMap(({ rules }) => rules)) {
+      assert.match(expr, /[<>]=? |== |absent\(/, alert);
+      if (expr.includes('absent(')) assert.ok(seconds(hold) >= 120, alert);
+      assert.ok(seconds(hold) > 0, alert);
+    }
+  });
+  test('alerts/template: rates are humanised, no value in labels, labels survive (sync.test.ts)', () => {
+    for (const { labels, annotations = {} } of alerting.flatMap(({ rules }) => rules)) {
+      assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
+      assert.doesNotMatch(annotations.description ?? '', /\{\{ \$value \}\}/);
+    }
+  });
+  test('rule/duplicate, rule/name, group/interval', () => {
+    const keys = all.map(({ alert, record, labels }) => `${alert ?? record}${JSON.stringify(labels ?? {})}`);
+    assert.equal(new Set(keys).size, keys.length);
+    for (const { name, interval } of groups) if (interval !== undefined) assert.ok(seconds(interval) <= 300, name);
+  });
+  test('promql/vector_matching, promql/nan: a share has a guard against 0', () => {
+    for (const { record = '', expr } of all) if (/:ratio_/.test(record)) assert.match(expr, /> 0/, record);
+  });
+});
