@@ -110,7 +110,15 @@ describe('log lines', () => {
 });
 
 describe('/healthz and /readyz', () => {
-  const idle: SourceStatus = { name: 'files', state: 'following', faults: [], files: 1, lagBytes: 0, lagSeconds: 0 };
+  const idle: SourceStatus = {
+    name: 'files',
+    state: 'following',
+    faults: [],
+    isUp: true,
+    files: 1,
+    lagBytes: 0,
+    lagSeconds: 0,
+  };
 
   async function serve(t: TestContext, options: Partial<MetricsAppOptions>): Promise<string> {
     const app = createMetricsApp({

@@ -205,7 +205,7 @@ describe('sources that are not there, or cannot be read', () => {
     assert.ok(messages(sidecar, /waiting: .* does not exist/).length === 1);
   });
 
-  test('an unreadable path: one line, counted, source_up 0, in /readyz, and tried again', async (t) => {
+  test('an unreadable path: one line, counted, in /readyz, tried again, and no reason for source_up 0', async (t) => {
     const folder = tempFolder(t);
     const bad = join(folder, 'bad.ndjson');
     mkdirSync(bad);
@@ -219,7 +219,7 @@ describe('sources that are not there, or cannot be read', () => {
     await sleep(2500);
     const faulty = await sidecar.scrape();
     assert.equal(faulty.sum('tailfin_source_faults_total', { source: 'files' }), 1);
-    assert.equal(faulty.sum('tailfin_source_up', { source: 'files' }), 0);
+    assert.equal(faulty.sum('tailfin_source_up', { source: 'files' }), 1);
     const lines = messages(sidecar, /bad\.ndjson/);
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),

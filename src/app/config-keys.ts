@@ -53,6 +53,15 @@ export const KEYS = {
     flag: '--from',
     doc: 'Where reading starts in the files that are there at start; files that appear later are read whole.',
   },
+  removeReadSegments: {
+    path: 'remove_read_segments',
+    type: 'enum',
+    values: ['auto', 'always', 'never'],
+    default: 'auto',
+    env: 'TAILFIN_REMOVE_READ_SEGMENTS',
+    flag: '--remove-read-segments',
+    doc: "Remove a tap's segment 10 min after its end (15 min after its last sign of life) when it was read whole. auto: where `events` is left at its default. Other files are never removed.",
+  },
   host: {
     path: 'host',
     type: 'string',

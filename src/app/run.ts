@@ -8,12 +8,12 @@ import { LIMITS } from '../core/model/limits.ts';
 import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
-import { SOURCES } from '../sources/index.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import type { Config } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
 import { createEvidence } from './evidence.ts';
 import { EXIT, reasonOf } from './exit.ts';
+import { createFileSource, FILES, showSources } from './file-source.ts';
 import { createIngest, ingestPart } from './ingest.ts';
 import { type RunningServer, startListener } from './listener.ts';
 import { createLocalApp, type LocalPart } from './local-app.ts';
@@ -24,8 +24,6 @@ import { createMetricsApp } from './metrics-app.ts';
 import { VERSION } from './version.ts';
 import { createWatermark } from './watermark.ts';
 
-/** Name of the file source: the `source` label, and the host of events that name none. */
-const FILES = 'files';
 /** How long a stop may go on reading what is there; the whole stop stays under 5 s. */
 const DRAIN_MS = 3000;
 
@@ -54,15 +52,6 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => n
       pipeline.tick(time.advance(source, watermark));
     },
   };
-}
-
-function showSources(pipeline: Pipeline, sources: readonly Source[]): void {
-  for (const source of sources) {
-    const { name, faults, lagBytes, lagSeconds } = source.status();
-    pipeline.cells.set('source_up', faults.length === 0 ? 1 : 0, [name]);
-    pipeline.cells.set('source_lag_bytes', lagBytes, [name]);
-    pipeline.cells.set('source_lag_seconds', lagSeconds, [name]);
-  }
 }
 
 /**
@@ -117,18 +106,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   const say: SourceLog = (level, message, kind) =>
     level === 'debug' ? log(level, message, { kind }) : faults.say(kind, level, message);
   const ingest = createIngest(config, say, now);
-  const files = SOURCES.file.create({
-    name: FILES,
-    host: config.host || FILES,
-    globs: config.events,
-    from: config.from,
-    maxLineBytes: LIMITS.maxLineBytes,
-    log(level, message, kind) {
-      if (level === 'warn') cells.add('source_faults', 1, [FILES]);
-      say(level, message, kind);
-    },
-    now,
-  });
+  const files = createFileSource({ config, cells, log: say, now });
   const sources: readonly Source[] = ingest === undefined ? [files] : [files, ingest];
   // At 0 from the start: an alert on their increase must see the first one.
   for (const { name } of sources) {
@@ -140,7 +118,7 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
     statuses: () => sources.map((source) => source.status()).filter((status) => askedFor(config, status)),
     metrics(format) {
       pipeline.refresh();
-      showSources(pipeline, sources);
+      showSources(cells, sources);
       return exporter.render(format);
     },
   });

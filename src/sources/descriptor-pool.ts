@@ -22,7 +22,12 @@ export interface DescriptorPool {
   size(): number;
 }
 
-export function createDescriptorPool(maxOpen: number, faults: FaultList, log: Log): DescriptorPool {
+export function createDescriptorPool(
+  maxOpen: number,
+  faults: FaultList,
+  log: Log,
+  elapsed: () => number,
+): DescriptorPool {
   /** The one used least recently first. */
   const open = new Set<TailedFile>();
 
@@ -38,15 +43,18 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList, log: Lo
     open.delete(file);
   }
 
-  /** A file without a name cannot be opened again, so its descriptor is never taken away. */
+  /**
+   * A file without a name cannot be opened again: its descriptor is taken away only where there is no other, and it is read to
+   * its end.
+   */
   function makeRoom(): boolean {
     if (open.size < maxOpen) return true;
-    for (const file of open) {
-      if (file.goneSince !== undefined) continue;
-      close(file);
-      return true;
-    }
-    return false;
+    const files = [...open];
+    const victim =
+      files.find(({ goneSince }) => goneSince === undefined) ??
+      files.find(({ isDue, isBlocked }) => !isDue && !isBlocked);
+    if (victim) close(victim);
+    return victim !== undefined;
   }
 
   return {
@@ -56,7 +64,8 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList, log: Lo
         open.add(file);
         return true;
       }
-      if (!makeRoom()) return block(file, `all ${maxOpen} descriptors are held by files that were renamed or removed`);
+      if (!makeRoom())
+        return block(file, `all ${maxOpen} descriptors are held by unread files that were renamed or removed`);
       try {
         if (file.open()) {
           open.add(file);
@@ -67,7 +76,8 @@ export function createDescriptorPool(maxOpen: number, faults: FaultList, log: Lo
         if (!isFileError(error)) throw error;
         if (error.code !== 'ENOENT') return block(file, reasonOf(error));
       }
-      file.goneSince ??= performance.now();
+      file.goneSince ??= elapsed();
+      file.isAstray = true;
       return false;
     },
     attempt(file, operation) {

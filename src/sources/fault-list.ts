@@ -15,6 +15,10 @@ export type SourceMessage =
   | 'file_lost_unread'
   | 'file_opened'
   | 'file_closed'
+  | 'file_is_copy'
+  | 'line_rejected'
+  | 'line_cleaned'
+  | 'segments_kept'
   | 'batch_taken'
   | `batch_${Refusal['error']}`;
 
@@ -30,7 +34,7 @@ export interface FaultList {
   messages(): string[];
 }
 
-export function createFaultList(log: Log, minDelayMs: number): FaultList {
+export function createFaultList(log: Log, minDelayMs: number, elapsed = () => performance.now()): FaultList {
   const faults = new Map<string, { message: string; delayMs: number; dueAt: number }>();
   return {
     report(path, reason) {
@@ -39,12 +43,12 @@ export function createFaultList(log: Log, minDelayMs: number): FaultList {
       const isNew = known?.message !== message;
       if (isNew) log('warn', message, 'file_unreadable');
       const delayMs = isNew ? minDelayMs : Math.min(MAX_DELAY_MS, 2 * known.delayMs);
-      faults.set(path, { message, delayMs, dueAt: performance.now() + delayMs });
+      faults.set(path, { message, delayMs, dueAt: elapsed() + delayMs });
     },
     clear(path) {
       if (faults.delete(path)) log('info', `can read ${path} again`, 'file_readable_again');
     },
-    isDue: (path) => (faults.get(path)?.dueAt ?? 0) <= performance.now(),
+    isDue: (path) => (faults.get(path)?.dueAt ?? 0) <= elapsed(),
     retain(isWanted) {
       for (const path of faults.keys()) if (!isWanted(path)) faults.delete(path);
     },

@@ -20,8 +20,14 @@ export const identityOf = (stats: BigIntStats): FileIdentity => ({
 /** Unique among files that exist at one time; the birth time tells a file from a dead one. */
 export const inodeKey = (identity: Pick<FileIdentity, 'dev' | 'ino'>): string => `${identity.dev}:${identity.ino}`;
 
-export const sameFile = (a: FileIdentity, b: FileIdentity): boolean =>
-  a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+/**
+ * Devices on which the birth time of an open file was seen to change: what stands in its place there is some other time, and only
+ * content tells a file from a dead one.
+ */
+export type UnstableBirth = Set<string>;
+
+export const sameFile = (a: FileIdentity, b: FileIdentity, unstable: ReadonlySet<string>): boolean =>
+  a.dev === b.dev && a.ino === b.ino && (a.birthtimeNs === b.birthtimeNs || unstable.has(a.dev));
 
 /** Of what is no regular file. */
 export function kindOf(stats: Stats | BigIntStats): string {

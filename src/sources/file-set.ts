@@ -1,67 +1,86 @@
 /**
- * The files of one source: decides which file a name stands for, whose turn it is, and when a file that lost its name is given up.
- * It must not wait, watch, or know event time.
+ * The files being followed: which one a name stands for, where a file that is new here is to be read from, when one is given up, and
+ * whose turn it is to be read. It must not list folders, sleep, or know about event time.
  *
- * A file is its inode. While its descriptor is open the kernel cannot hand that inode to another file, so the inode alone is proof;
- * otherwise the birth time must agree too.
+ * A file is its device, inode and birth time (file-identity.ts) and, after a restart, what was read of it (marks.ts).
  */
-import type { BigIntStats } from 'node:fs';
+import { createAdoption } from './adoption.ts';
 import { createDescriptorPool } from './descriptor-pool.ts';
-import { createFaultList, type Log } from './fault-list.ts';
-import { identityOf, inodeKey, regularFileAt } from './file-identity.ts';
+import { createFaultList } from './fault-list.ts';
+import { findByInode } from './file-finder.ts';
+import { identityOf, inodeKey, regularFileAt, sameFile, type UnstableBirth } from './file-identity.ts';
+import type { FileReport } from './file-report.ts';
+import type { FilePosition } from './file-state.ts';
+import { createFileTable, type Found, isFinished } from './file-table.ts';
 import type { Listing } from './glob-scan.ts';
-import { createPositionMemory } from './position-memory.ts';
-import type { FilePosition, LineSink } from './source.ts';
+import { TAIL_BYTES } from './marks.ts';
+import { nextTurn } from './next-turn.ts';
+import type { SegmentRemover } from './segment-remover.ts';
+import type { LineSink } from './source.ts';
 import { reasonOf } from './system-error.ts';
-import { createTailedFile, MARKER_BYTES, type TailedFile } from './tailed-file.ts';
+import type { TailedFile } from './tailed-file.ts';
 
 export interface FileSetOptions {
   readonly name: string;
   readonly host: string;
   readonly maxLineBytes: number;
   readonly sliceBytes: number;
-  /** A file without a name is read until it is quiet for this long. */
+  /** A removed file is read until it is quiet for this long; one that has another name now for `renamedGraceMs`. */
   readonly graceMs: number;
+  readonly renamedGraceMs: number;
   readonly maxOpenFiles: number;
   readonly retryMs: number;
   /** A file that was watched for so long without a change is silent. */
   readonly silentMs: number;
-  readonly restore: readonly FilePosition[];
+  /** Where an earlier run stood. */
+  readonly positions: readonly FilePosition[];
+  readonly unstable: UnstableBirth;
+  readonly remover: SegmentRemover | undefined;
   readonly now: () => number;
-  readonly log: Log;
+  readonly elapsed: () => number;
+  readonly report: FileReport;
 }
 
 export interface FileSet {
-  /** Takes over what a scan found. `fromEnd`: files not known yet are read from their end. */
-  reconcile(listing: Listing, fromEnd: boolean, sink: LineSink): void;
-  /** There are files without a descriptor: `check` does not see them grow, but `glance` and `reconcile` do. */
-  hasClosed(): boolean;
+  /** Takes over what a scan found. `fromEnd`: files not known yet are read from their end. Gives others a turn in between. */
+  reconcile(listing: Listing, fromEnd: boolean, sink: LineSink): Promise<void>;
+  /** Something happened to what this name leads to. */
   glance(path: string): void;
-  /** Looks at every open file, gives up what is finished, and queues what is to be read. */
-  check(sink: LineSink): void;
+  /** Looks at the files that change, or at `all` that are open; gives up what is finished, and queues what is to be read. */
+  check(sink: LineSink, all: boolean): void;
   /** Reads one slice of the file whose turn it is. Returns its cost in bytes, undefined when no file is queued. */
   readNext(sink: LineSink): number | undefined;
-  all(): Iterable<TailedFile>;
+  /** Those that may still change. */
+  live(): Iterable<TailedFile>;
+  /** Some file can be found by a scan only. */
+  hasAstray(): boolean;
   count(): number;
+  openCount(): number;
   faults(): string[];
   positions(): FilePosition[];
+  committed(positions: readonly FilePosition[]): void;
   closeAll(): void;
 }
 
+/** A file that changed so lately is looked at each time; the others when an event or a scan tells. */
+const HOT_MS = 10_000;
+/** So many names are looked at between two turns of the event loop. */
+const NAMES_PER_TURN = 256;
+
 export function createFileSet(options: FileSetOptions): FileSet {
-  const { name, host, maxLineBytes, graceMs, silentMs, now, log } = options;
+  const { graceMs, renamedGraceMs, silentMs, unstable, elapsed, report } = options;
   // One buffer for all files: a slice is consumed before the next one is read.
-  const buffer = Buffer.allocUnsafe(options.sliceBytes + MARKER_BYTES);
-  const faults = createFaultList(log, options.retryMs);
-  const descriptors = createDescriptorPool(options.maxOpenFiles, faults, log);
-  const absent = createPositionMemory(options.restore);
-  /** By inode. */
-  const files = new Map<string, TailedFile>();
+  const buffer = Buffer.allocUnsafe(options.sliceBytes + TAIL_BYTES);
+  const faults = createFaultList(report.log, options.retryMs, elapsed);
+  const descriptors = createDescriptorPool(options.maxOpenFiles, faults, report.log, elapsed);
   /** Round robin: the next in turn first. */
   const queue = new Set<TailedFile>();
+  const adoption = createAdoption({ positions: options.positions, unstable, report });
+  const table = createFileTable({ ...options, adoption, descriptors });
+  const { files, live, add, giveUp, forget } = table;
 
   function isReady(file: TailedFile): boolean {
-    if (!file.isOpen && file.goneSince !== undefined) return false;
+    if (file.isAstray || (!file.isOpen && file.isDeleted)) return false;
     return file.isBlocked ? faults.isDue(file.path) : file.isDue;
   }
 
@@ -70,52 +89,96 @@ export function createFileSet(options: FileSetOptions): FileSet {
     return !file.isSilent && !file.isDue && !file.isBlocked && file.goneSince === undefined;
   }
 
-  function giveUp(file: TailedFile, sink: LineSink): void {
-    if (file.unreadBytes > 0)
-      log('warn', `${file.path} went away with ${file.unreadBytes} bytes unread`, 'file_lost_unread');
-    const position = file.position();
-    if (position && !file.isDeleted) absent.keep(position);
-    file.discard(sink);
-    descriptors.close(file);
-    queue.delete(file);
-    files.delete(inodeKey(file.identity));
-  }
-
-  function add(path: string, stats: BigIntStats, fromEnd: boolean): TailedFile {
-    const identity = identityOf(stats);
-    const size = Number(stats.size);
-    const known = absent.take(identity);
-    const file = createTailedFile({
-      path,
-      identity,
-      size,
-      modifiedNs: stats.mtimeNs,
-      start: known && known.offset <= size ? known : !known && fromEnd ? 'end' : { offset: 0, line: 1 },
-      // The first name, also after a rename: what a rotating writer goes on with is one series of lines.
-      origin: { source: name, writer: known?.path ?? path, host, file: path },
-      maxLineBytes,
-      now,
-      log,
-    });
-    files.set(inodeKey(identity), file);
-    descriptors.acquire(file);
-    return file;
-  }
-
-  /** The file that a name stands for now. */
-  function fileAt(path: string, fromEnd: boolean, sink: LineSink): TailedFile | undefined {
+  /** The file that is known and found again; else what is new here, or undefined. */
+  function known(path: string, sink: LineSink): TailedFile | Found | undefined {
     const stats = regularFileAt(path);
     if (typeof stats === 'string') faults.report(path, stats);
     if (typeof stats !== 'object') return undefined;
     const identity = identityOf(stats);
-    const known = files.get(inodeKey(identity));
-    if (known?.isOpen) return known;
-    if (known?.identity.birthtimeNs === identity.birthtimeNs) {
-      known.saw(Number(stats.size), stats.mtimeNs);
-      return known;
+    const file = files.get(inodeKey(identity));
+    if (file === undefined) return [path, stats];
+    if (file.isOpen || sameFile(file.identity, identity, unstable)) {
+      file.saw(Number(stats.size), stats.mtimeNs);
+      if (file.isDue) live.add(file);
+      return file;
     }
-    if (known) giveUp(known, sink);
-    return add(path, stats, fromEnd);
+    giveUp(file, sink); // another file has its inode now
+    return [path, stats];
+  }
+
+  /** Where files that were not known are read from. */
+  function addNew(found: readonly Found[], fromEnd: boolean, names: Map<TailedFile, string[]>): void {
+    const fresh: Found[] = [];
+    const put = (file: TailedFile, path: string) => names.set(file, [...(names.get(file) ?? []), path]);
+    for (const entry of found) {
+      const [path, stats] = entry;
+      const twin = files.get(inodeKey(identityOf(stats)));
+      const position = twin ? undefined : adoption.take(identityOf(stats));
+      if (twin) put(twin, path);
+      else if (position) put(add(entry, { at: 'resume', position }), path);
+      else fresh.push(entry);
+    }
+    for (const { path, position } of adoption.rescue()) {
+      const stats = regularFileAt(path);
+      if (typeof stats !== 'object') continue;
+      const file = add([path, stats], { at: 'resume', position });
+      file.goneSince = elapsed();
+    }
+    const nameless = new Map<string, TailedFile>();
+    if (fresh.length > 0) for (const file of live) if (!names.has(file)) nameless.set(file.path, file);
+    for (const entry of fresh) {
+      const [path, stats] = entry;
+      const twin = files.get(inodeKey(identityOf(stats)));
+      if (twin) {
+        put(twin, path);
+        continue;
+      }
+      const before = nameless.get(path);
+      const replaced = before && isReplaced(before) ? before : undefined;
+      const position = replaced?.position() ?? adoption.takeReplaced(path);
+      const file = add(entry, position ? { at: 'continue', position } : { at: fromEnd ? 'end' : 'beginning' });
+      if (position && !replaced) adoption.settle(position, file.isContinuation);
+      if (replaced && file.isContinuation) forget(replaced);
+      put(file, path);
+    }
+  }
+
+  /** Somebody renamed another file over its name: it has none any more. */
+  function isReplaced(file: TailedFile): boolean {
+    if (file.isCopy) return false;
+    if (file.isOpen) descriptors.attempt(file, () => file.check());
+    if (file.isOpen) return file.isDeleted;
+    return findByInode([{ identity: file.identity, name: file.path }], unstable).size === 0;
+  }
+
+  function updateNames(names: ReadonlyMap<TailedFile, readonly string[]>, listing: Listing, sink: LineSink): void {
+    // A folder that cannot be listed says nothing about the files in it.
+    const isUnseen = (path: string) => [...listing.errors.keys()].some((folder) => path.startsWith(`${folder}/`));
+    const missing: TailedFile[] = [];
+    for (const file of files.values()) {
+      const paths = names.get(file);
+      if (paths) {
+        file.goneSince = undefined;
+        file.isAstray = false;
+        if (!paths.includes(file.path)) file.path = paths[0]!;
+      } else if (file.isDeleted || !isUnseen(file.path)) {
+        file.goneSince ??= elapsed();
+        if (!file.isOpen) missing.push(file);
+      }
+    }
+    if (missing.length === 0) return;
+    const found = findByInode(
+      missing.filter(({ isDeleted }) => !isDeleted).map(({ identity, path }) => ({ identity, name: path })),
+      unstable,
+    );
+    for (const file of missing) {
+      const path = found.get(inodeKey(file.identity));
+      if (path === undefined || !(file.isDue || elapsed() - file.goneSince! < renamedGraceMs)) giveUp(file, sink);
+      else {
+        file.path = path;
+        file.isAstray = false;
+      }
+    }
   }
 
   function updateFaults(listing: Listing): void {
@@ -125,45 +188,60 @@ export function createFileSet(options: FileSetOptions): FileSet {
     faults.retain((path) => wanted.has(path));
   }
 
+  function isOver(file: TailedFile): boolean {
+    if (file.goneSince === undefined || (file.isDue && !file.isBlocked)) return false;
+    const quiet = elapsed() - Math.max(file.goneSince, file.changedAt);
+    return isFinished(file) || quiet >= (file.isDeleted ? graceMs : renamedGraceMs);
+  }
+
   return {
-    reconcile(listing, fromEnd, sink) {
+    async reconcile(listing, fromEnd, sink) {
       const names = new Map<TailedFile, string[]>();
+      const found: Found[] = [];
+      let seen = 0;
       for (const path of listing.paths) {
-        const file = fileAt(path, fromEnd, sink);
+        if (++seen % NAMES_PER_TURN === 0) await nextTurn();
+        const file = known(path, sink);
         if (!file) continue;
-        if (!file.isBlocked) faults.clear(path);
-        names.set(file, [...(names.get(file) ?? []), path]);
-      }
-      // A folder that cannot be listed says nothing about the files in it.
-      const isUnseen = (path: string) => [...listing.errors.keys()].some((folder) => path.startsWith(`${folder}/`));
-      for (const file of [...files.values()]) {
-        const paths = names.get(file);
-        if (paths) {
-          file.goneSince = undefined;
-          if (!paths.includes(file.path)) file.path = paths[0]!;
-        } else if (file.isDeleted || !isUnseen(file.path)) {
-          file.goneSince ??= performance.now();
-          if (!file.isOpen) giveUp(file, sink);
+        if ('identity' in file) {
+          if (!file.isBlocked) faults.clear(path);
+          names.set(file, [...(names.get(file) ?? []), path]);
+        } else {
+          faults.clear(path);
+          found.push(file);
         }
       }
+      addNew(found, fromEnd, names);
+      updateNames(names, listing, sink);
       updateFaults(listing);
-      absent.trim(listing.errors.size === 0);
+      adoption.trim(listing.errors.size === 0);
+      if (options.remover === undefined) return;
+      for (const file of [...files.values()]) {
+        if (++seen % NAMES_PER_TURN === 0) await nextTurn();
+        if (!options.remover.tryRemove(file)) continue;
+        file.discard(sink);
+        forget(file);
+      }
     },
-    hasClosed: () => files.size > descriptors.size(),
     glance(path) {
       const stats = regularFileAt(path);
       if (typeof stats !== 'object') return; // the next scan says so if it matters
-      const file = files.get(inodeKey(identityOf(stats)));
-      if (file && !file.isOpen) file.saw(Number(stats.size), stats.mtimeNs);
+      const identity = identityOf(stats);
+      const file = files.get(inodeKey(identity));
+      if (!file || !(file.isOpen || sameFile(file.identity, identity, unstable))) return;
+      file.saw(Number(stats.size), stats.mtimeNs);
+      if (file.isDue) live.add(file);
     },
-    check(sink) {
+    check(sink, all) {
+      const hotSince = elapsed() - HOT_MS;
       for (const file of descriptors.open()) {
-        descriptors.attempt(file, () => file.check());
-        if (file.goneSince === undefined || (file.isDue && !file.isBlocked)) continue;
-        if (performance.now() - Math.max(file.goneSince, file.changedAt) >= graceMs) giveUp(file, sink);
+        if (all || file.isDue || file.goneSince !== undefined || file.changedAt >= hotSince)
+          descriptors.attempt(file, () => file.check());
+        if (isOver(file)) giveUp(file, sink);
       }
-      for (const file of files.values()) {
+      for (const file of live) {
         if (isReady(file)) queue.add(file);
+        else if (isFinished(file)) live.delete(file);
         else if (file.quietMs >= silentMs && isStill(file)) {
           file.isSilent = true;
           sink.silent?.(file.origin);
@@ -173,7 +251,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
     readNext(sink) {
       for (const file of queue) {
         queue.delete(file);
-        if (!isReady(file)) continue;
+        if (!table.has(file) || !isReady(file)) continue;
         const isOpen = descriptors.acquire(file);
         const cost = isOpen ? descriptors.attempt(file, () => file.read(buffer, sink)) : undefined;
         if (cost !== undefined) descriptors.unblock(file);
@@ -182,13 +260,21 @@ export function createFileSet(options: FileSetOptions): FileSet {
       }
       return undefined;
     },
-    all: () => files.values(),
+    live: () => live,
+    hasAstray: () => [...live].some(({ isAstray }) => isAstray),
     count: () => files.size,
+    openCount: () => descriptors.size(),
     faults: () => faults.messages(),
     positions: () => [
-      ...absent.all(),
+      ...adoption.all(),
       ...Array.from(files.values(), (file) => file.position()).filter((position) => position !== undefined),
     ],
+    committed(positions) {
+      for (const position of positions) {
+        const file = files.get(inodeKey(position));
+        if (file && sameFile(file.identity, position, unstable)) file.committedTo = position.offset;
+      }
+    },
     closeAll() {
       for (const file of descriptors.open()) descriptors.close(file);
     },

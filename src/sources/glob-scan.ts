@@ -16,7 +16,7 @@ export interface Listing {
 }
 
 const MAGIC = /[*?[\]{}()!+@|\\]/;
-const COMPRESSED = /\.(gz|bz2|xz|zst|zip)$/;
+export const COMPRESSED = /\.(gz|bz2|xz|zst|zip)$/;
 
 interface Pattern {
   readonly base: string;

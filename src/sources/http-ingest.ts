@@ -209,6 +209,7 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
       name,
       state: 'following',
       faults: [],
+      isUp: true,
       files: 0,
       lagBytes: waitingBytes,
       lagSeconds: waitingBytes > 0 && Number.isFinite(newestTs) ? Math.max(0, now() - newestTs) / 1000 : 0,

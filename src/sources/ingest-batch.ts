@@ -68,7 +68,7 @@ export async function deliverBatch(
     if (end - start > maxLineBytes) return receiver.reject('oversize', origin, n, start);
     const slicer = bytes as Slicer;
     if (encoding === 'ascii' && receiver.bytes?.(slicer, start, end, origin, n, start) != null) return;
-    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) receiver.invalidUtf8(origin);
+    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) receiver.invalidUtf8(origin, n, start);
     receiver.line(slicer.utf8Slice(start, end), origin, n, start);
   });
   return batch;
@@ -133,6 +133,6 @@ function accountant(batch: Batch, sink: LineSink): LineReceiver {
       sink.reject(reason, origin, line, offset);
       refuse(line, reason);
     },
-    invalidUtf8: (origin) => sink.invalidUtf8(origin),
+    invalidUtf8: (origin, line, offset) => sink.invalidUtf8(origin, line, offset),
   };
 }

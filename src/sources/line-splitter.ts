@@ -10,7 +10,14 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Origin } from '../core/model/event.ts';
 import type { LineSink, Slicer } from './source.ts';
 
-export type LineReceiver = Omit<LineSink, 'advance'>;
+/** What was dropped around a line's text, or that there was none. */
+export const CLEANINGS = ['blank', 'bom', 'crlf', 'nul_run'] as const;
+export type Cleaning = (typeof CLEANINGS)[number];
+
+export type LineReceiver = Omit<LineSink, 'advance'> & {
+  /** Of a line that was not too long. */
+  cleaned?(what: Cleaning, origin: Origin, line: number, offset: number): void;
+};
 
 export interface LineSplitterOptions {
   readonly maxLineBytes: number;
@@ -70,31 +77,48 @@ export function createLineSplitter({
   let heldLength = 0;
   /** A NUL run behind the text: it becomes part of it only if more text follows. */
   let heldNuls = 0;
+  /** NUL bytes in front of the text were dropped. */
+  let droppedNuls = false;
   let oversize = false;
+
+  const cleaned = (what: Cleaning, sink: LineReceiver): void => sink.cleaned?.(what, origin, line, lineStart);
 
   function emit(bytes: Buffer, from: number, to: number, encoding: Encoding, sink: LineReceiver): void {
     let start = from;
     let end = to;
     // A JSON object needs no trimming: nearly every line takes this way.
-    if (bytes[start] !== OPEN_BRACE || bytes[end - 1] !== CLOSE_BRACE) {
+    const isObject = bytes[start] === OPEN_BRACE && bytes[end - 1] === CLOSE_BRACE;
+    let hadCr = false;
+    if (!isObject) {
       while (start < end && bytes[start] === NUL) start++;
       while (end > start && bytes[end - 1] === NUL) end--;
-      if (end > start && bytes[end - 1] === CR) end--;
+      hadCr = end > start && bytes[end - 1] === CR;
+      if (hadCr) end--;
     }
     if (end - start > maxLineBytes) {
       sink.reject('oversize', origin, line, lineStart);
       return;
     }
-    if (bytes[start] !== OPEN_BRACE || bytes[end - 1] !== CLOSE_BRACE) {
+    if (!isObject) {
       while (end > start && bytes[end - 1] === NUL) end--; // a NUL run between the text and its CR
-      if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2]) start += BOM.length;
-      if (isBlank(bytes, start, end)) return;
+      if (to - from > end - start + (hadCr ? 1 : 0)) droppedNuls = true;
+      if (hadCr) cleaned('crlf', sink);
+      if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2]) {
+        start += BOM.length;
+        cleaned('bom', sink);
+      }
+    }
+    if (droppedNuls || heldNuls > 0) cleaned('nul_run', sink);
+    droppedNuls = false;
+    if (!isObject && isBlank(bytes, start, end)) {
+      cleaned('blank', sink);
+      return;
     }
     const slicer = bytes as Slicer;
     if (encoding === 'latin1' && sink.bytes !== undefined) {
       if (sink.bytes(slicer, start, end, origin, line, lineStart) !== null) return;
     }
-    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) sink.invalidUtf8(origin);
+    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) sink.invalidUtf8(origin, line, lineStart);
     const text = encoding === 'latin1' ? slicer.latin1Slice(start, end) : slicer.utf8Slice(start, end);
     sink.line(text, origin, line, lineStart);
   }
@@ -106,6 +130,7 @@ export function createLineSplitter({
     let start = 0;
     let end = piece.length;
     if (heldLength === 0) while (start < end && piece[start] === NUL) start++;
+    droppedNuls ||= start > 0;
     while (end > start && piece[end - 1] === NUL) end--;
     const nuls = piece.length - end;
     if (start === end) {
@@ -136,7 +161,7 @@ export function createLineSplitter({
     line += extra;
     pending = heldLength = heldNuls = 0;
     held = EMPTY;
-    oversize = false;
+    oversize = droppedNuls = false;
   }
 
   function emitHeld(sink: LineReceiver): void {
@@ -165,6 +190,7 @@ export function createLineSplitter({
         while (start <= lastEnd) {
           const end = chunk.indexOf(LF, start);
           if (end > start) emit(chunk, start, end, encoding, sink);
+          else cleaned('blank', sink);
           lineStart += end + 1 - start;
           line++;
           start = end + 1;

@@ -22,7 +22,7 @@ export interface LineSink {
   /** A line that never became text: longer than the limit, or unfinished when its file ended for good. */
   reject(reason: 'oversize' | 'incomplete', origin: Origin, line: number, offset: number): void;
   /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */
-  invalidUtf8(origin: Origin): void;
+  invalidUtf8(origin: Origin, line: number, offset: number): void;
   /**
    * A file that is read to its end was watched for `LIMITS.writerSilentMs` and did not change, not even its time. Once, until it
    * changes again.
@@ -41,10 +41,20 @@ export interface SourceStatus {
   readonly state: 'waiting' | 'replaying' | 'following';
   /** One clear line each: what cannot be read and why. Empty: no fault. */
   readonly faults: readonly string[];
+  /** It is where its input can come from: for files, every folder of the globs is there and can be listed. */
+  readonly isUp: boolean;
   readonly files: number;
   readonly lagBytes: number;
   /** Wall time minus the time of the newest delivered event while bytes are unread, else 0. */
   readonly lagSeconds: number;
+  /** Of a source that reads files. */
+  readonly tail?: {
+    readonly openFiles: number;
+    /** The part of `lagBytes` in files that have no name of their own any more. */
+    readonly unreadRotatedBytes: number;
+    /** What was read of the bytes that were there at start: 0 to 1. */
+    readonly backlogRatio: number;
+  };
 }
 
 export interface Source {
@@ -54,14 +64,13 @@ export interface Source {
   /** Reads what is there now, to the end of every file (shutdown). Stops at the deadline (ms of budget). */
   drain(sink: LineSink, budgetMs: number): Promise<void>;
   status(): SourceStatus;
+  /** What it needs to go on after a restart, as JSON; agrees with what the sink was given. Unset: nothing can be read again. */
+  state?(): SourceState;
+  /** This state, and what was made of the lines before it, is durable now. */
+  committed?(state: SourceState): void;
 }
 
-/** Where a reader stands in one file: all that a checkpoint has to keep of it. `offset` is always at a line start. */
-export interface FilePosition {
-  readonly path: string;
-  readonly dev: string;
-  readonly ino: string;
-  readonly birthtimeNs: string;
-  readonly offset: number;
-  readonly line: number;
+/** Its form is the source's own (file-state.ts is the contract of the file source's). */
+export interface SourceState {
+  readonly version: number;
 }

@@ -5,34 +5,39 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Origin } from '../core/model/event.ts';
-import type { Log } from './fault-list.ts';
-import { type FileIdentity, identityOf, sameFile } from './file-identity.ts';
-import { createLineSplitter, type LineReceiver } from './line-splitter.ts';
-import { bytesBefore, lineStartBefore } from './read-back.ts';
-import type { FilePosition, LineSink } from './source.ts';
+import { type FileIdentity, identityOf, sameFile, type UnstableBirth } from './file-identity.ts';
+import { createFileLines } from './file-lines.ts';
+import type { FileReport } from './file-report.ts';
+import type { FilePosition } from './file-state.ts';
+import { createLineSplitter } from './line-splitter.ts';
+import { createPlaceMarks } from './marks.ts';
+import { lineStartBefore } from './read-back.ts';
+import type { SegmentId } from './segment-lines.ts';
+import { endOfSlice, LINE_COST_BYTES } from './slice.ts';
+import type { LineSink } from './source.ts';
 
-/** So many bytes before the position are read again with each slice, to see that the file is still the one read so far. */
-export const MARKER_BYTES = 64;
-/** What one look adds to the time watched: after a pause of the whole machine the writer gets its time to say that it lives. */
+/** What one look adds to the time watched: after a pause of the machine the writer gets its time to say that it lives. */
 const MAX_WATCH_MS = 10_000;
-/** A slice ends after so many lines, however short they are: each has its own cost, and a broken one the highest. */
-export const MAX_SLICE_LINES = 1024;
-/** To read a short line takes about as long as to read so much of a long one. */
-const LINE_COST_BYTES = 256;
-const LF = 0x0a;
-const NOTHING = Buffer.alloc(0);
 
 export interface TailedFileOptions {
   readonly path: string;
   readonly identity: FileIdentity;
   readonly size: number;
   readonly modifiedNs: bigint;
-  /** A line start, or `end`: the last line start before `size`; lines are then counted from there. */
-  readonly start: { readonly offset: number; readonly line: number } | 'end';
+  /**
+   * `beginning`; `end`: the last line start before `size`, lines are counted from there; `resume`: where this file was left, and if
+   * it is not what it was, it was rewritten; `continue`: where another file was left, if this one begins with what was read of that.
+   */
+  readonly start:
+    | { readonly at: 'beginning' | 'end' }
+    | { readonly at: 'resume' | 'continue'; readonly position: FilePosition };
   readonly origin: Origin;
   readonly maxLineBytes: number;
+  readonly unstable: UnstableBirth;
+  readonly claim: (segment: SegmentId) => boolean;
   readonly now: () => number;
-  readonly log: Log;
+  readonly elapsed: () => number;
+  readonly report: FileReport;
 }
 
 export interface TailedFile {
@@ -40,28 +45,41 @@ export interface TailedFile {
   readonly origin: Origin;
   /** Its present name. */
   path: string;
-  /** Since when (process time) no pattern matches it; undefined while one does. */
+  /** Since when no pattern matches it; undefined while one does. */
   goneSince: number | undefined;
-  /** The last attempt to open or read it failed. */
+  /** The last attempt to read it failed. */
   isBlocked: boolean;
+  /** It is not open, and its name leads elsewhere: only a scan can find it. */
+  isAstray: boolean;
+  /** Up to where what was read of it is durable. */
+  committedTo: number;
   readonly isOpen: boolean;
   /** Its last name was removed: nothing can lead to it again. */
   readonly isDeleted: boolean;
+  /** It goes on where another file was left. */
+  readonly isContinuation: boolean;
+  readonly isCopy: boolean;
+  /** Its writer said that nothing will follow. */
+  readonly isEnded: boolean;
+  readonly segment: SegmentId | undefined;
   /** The latest event time delivered, -Infinity before the first. */
   readonly newestTs: number;
   /** Wall time of the last accepted line, -Infinity before the first. */
   readonly deliveredAt: number;
   /** Process time of the last change of its size or content. */
   readonly changedAt: number;
+  /** Its modification time, Unix ms. */
+  readonly modifiedMs: number;
   /** How long it was watched without a change. */
   readonly quietMs: number;
   /** That was reported. */
   isSilent: boolean;
+  readonly offset: number;
   readonly unreadBytes: number;
   /** There is something to read or to verify. */
   readonly isDue: boolean;
-  /** Not yet at the end that was seen first. */
-  readonly isReplaying: boolean;
+  /** Bytes of the end that was seen first that are not read yet. */
+  readonly replayBytes: number;
   /** False: the name leads to another file, or nowhere. */
   open(): boolean;
   /** Frees the descriptor, keeps the position. */
@@ -70,7 +88,7 @@ export interface TailedFile {
   check(): void;
   /** What a look by name found. */
   saw(size: number, modifiedNs: bigint): void;
-  /** Reads one slice; returns what that cost, as a number of bytes in long lines. */
+  /** Reads one slice; returns its cost, as a number of bytes in long lines. */
   read(buffer: Buffer, sink: LineSink): number;
   /** What is unfinished will stay so. */
   discard(sink: LineSink): void;
@@ -78,63 +96,70 @@ export interface TailedFile {
   position(): FilePosition | undefined;
 }
 
-/** Where a slice that starts at `from` ends, and how many lines that are. */
-function sliceEnd(buffer: Buffer, from: number, to: number): { end: number; lines: number } {
-  let end = from;
-  for (let lines = 0; lines < MAX_SLICE_LINES; lines++) {
-    const at = buffer.indexOf(LF, end);
-    if (at === -1 || at >= to) return { end: to, lines };
-    end = at + 1;
-  }
-  return { end, lines: MAX_SLICE_LINES };
-}
-
 export function createTailedFile(options: TailedFileOptions): TailedFile {
-  const { identity, origin, maxLineBytes, now, log } = options;
-  const splitterAt = (offset: number, line: number) =>
-    createLineSplitter({ maxLineBytes, origin, startOffset: offset, startLine: line });
+  const { identity, origin, maxLineBytes, unstable, now, elapsed, report, start } = options;
+  const splitterAt = (startOffset: number, startLine: number) =>
+    createLineSplitter({ maxLineBytes, origin, startOffset, startLine });
+  const known = start.at === 'resume' || start.at === 'continue' ? start.position : undefined;
+  const lines = createFileLines({ origin, report, claim: options.claim, known });
   let { size, modifiedNs } = options;
-  let isPlaced = options.start !== 'end';
-  let offset = options.start === 'end' ? size : options.start.offset;
-  let splitter = splitterAt(offset, options.start === 'end' ? 1 : options.start.line);
+  let isPlaced = start.at !== 'end';
+  /** A position that is still to be proved by the bytes before it. */
+  let unproved = known;
+  let isRewritten = false;
+  let isContinuation = start.at === 'continue';
+  let offset = known?.offset ?? (start.at === 'end' ? size : 0);
+  let splitter = splitterAt(offset, known?.line ?? 1);
   let replayTo = size;
-  let marker: Buffer = NOTHING;
-  let isSuspect = false;
+  /** The largest size seen of what is read now; and the largest that was seen before bytes proved that it is still this content. */
+  let peak = Math.max(size, start.at === 'resume' ? start.position.size : 0);
+  let proved = start.at === 'resume' ? start.position.size : 0;
+  const marks = createPlaceMarks();
   let fd: number | undefined;
   let isDeleted = false;
-  let changedAt = performance.now();
+  let changedAt = elapsed();
   let lookedAt = changedAt;
   let quietMs = 0;
-  let accepted = 0;
-  let newestTs = Number.NEGATIVE_INFINITY;
+  let isSuspect = false;
   let deliveredAt = Number.NEGATIVE_INFINITY;
+  let saved: FilePosition | undefined;
 
-  function receiverFor(sink: LineSink): LineReceiver {
-    return {
-      line(text, from, line, at) {
-        const ts = sink.line(text, from, line, at);
-        if (typeof ts !== 'number') return ts;
-        accepted++;
-        if (ts > newestTs) newestTs = ts;
-        return ts;
-      },
-      reject: (reason, from, line, at) => sink.reject(reason, from, line, at),
-      invalidUtf8: (from) => sink.invalidUtf8(from),
-    };
-  }
+  /** What was read to its end by an earlier run needs no proof while nothing was added. */
+  const isUnproved = (): boolean => unproved !== undefined && !(lines.isEnded && size === offset);
 
   function place(descriptor: number): void {
-    offset = lineStartBefore(descriptor, offset, maxLineBytes);
-    splitter = splitterAt(offset, 1);
-    isPlaced = true;
+    if (!isPlaced) {
+      offset = lineStartBefore(descriptor, offset, maxLineBytes);
+      splitter = splitterAt(offset, 1);
+      isPlaced = true;
+      marks.place(descriptor, offset);
+    } else if (unproved !== undefined && !marks.prove(descriptor, offset, unproved.head, unproved.tail)) {
+      if (isContinuation) {
+        begin();
+        replayTo = size;
+      } else isRewritten = true;
+      isContinuation = false;
+    }
+    unproved = undefined;
   }
 
-  function restart(sink: LineSink): number {
-    log('info', `${file.path} was truncated or rewritten: reading it from its start`, 'file_rewritten');
-    splitter.discard(receiverFor(sink));
+  function begin(): void {
+    lines.restart();
     splitter = splitterAt(0, 1);
-    offset = replayTo = 0;
-    marker = NOTHING;
+    offset = replayTo = proved = 0;
+    marks.reset();
+    saved = undefined;
+  }
+
+  /** `least`: so much of it was there. */
+  function restart(least: number): 0 {
+    report.log('info', `${file.path} was truncated or rewritten: read from its start`, 'file_rewritten');
+    report.count('truncations', 1);
+    if (least > offset) report.count('lost_truncated_bytes', least - offset);
+    splitter.discard(lines.receiver);
+    isRewritten = false;
+    peak = size;
+    begin();
     return 0;
   }
 
@@ -144,15 +169,29 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     path: options.path,
     goneSince: undefined,
     isBlocked: false,
+    isAstray: false,
     isSilent: false,
+    committedTo: known?.offset ?? 0,
     get isOpen() {
       return fd !== undefined;
     },
     get isDeleted() {
       return isDeleted;
     },
+    get isContinuation() {
+      return isContinuation;
+    },
+    get isCopy() {
+      return lines.isCopy;
+    },
+    get isEnded() {
+      return lines.isEnded;
+    },
+    get segment() {
+      return lines.segment;
+    },
     get newestTs() {
-      return newestTs;
+      return lines.newestTs;
     },
     get deliveredAt() {
       return deliveredAt;
@@ -160,25 +199,30 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     get changedAt() {
       return changedAt;
     },
+    get modifiedMs() {
+      return Number(modifiedNs / 1_000_000n);
+    },
     get quietMs() {
       return quietMs;
     },
+    get offset() {
+      return offset;
+    },
     get unreadBytes() {
-      return Math.max(0, size - offset);
+      return lines.isCopy ? 0 : Math.max(0, size - offset);
     },
     get isDue() {
-      return size !== offset || isSuspect;
+      return !lines.isCopy && (size !== offset || isSuspect || isRewritten || isUnproved());
     },
-    get isReplaying() {
-      return offset < replayTo;
+    get replayBytes() {
+      return Math.max(0, replayTo - offset);
     },
     open() {
       // O_NONBLOCK: should the name lead to a FIFO by now, this returns at once and the identity below differs.
-      const descriptor = openSync(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const descriptor = openSync(file.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
       try {
-        if (!sameFile(identity, identityOf(fstatSync(descriptor, { bigint: true })))) return false;
-        if (!isPlaced) place(descriptor);
-        if (marker === NOTHING) marker = bytesBefore(descriptor, offset, MARKER_BYTES);
+        if (!sameFile(identity, identityOf(fstatSync(descriptor, { bigint: true })), unstable)) return false;
+        place(descriptor);
         fd = descriptor;
         return true;
       } finally {
@@ -191,11 +235,12 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     },
     check() {
       const stats = fstatSync(fd!, { bigint: true });
+      if (String(stats.birthtimeNs) !== identity.birthtimeNs) unstable.add(identity.dev);
       file.saw(Number(stats.size), stats.mtimeNs);
       isDeleted = stats.nlink === 0n;
     },
     saw(newSize, newModifiedNs) {
-      const at = performance.now();
+      const at = elapsed();
       const watched = Math.min(at - lookedAt, MAX_WATCH_MS);
       lookedAt = at;
       if (newSize === size && newModifiedNs === modifiedNs) {
@@ -205,29 +250,51 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       quietMs = 0;
       file.isSilent = false;
       // A file that was truncated and grew back to where the reader stands shows it by its time only.
-      isSuspect ||= newSize === offset && marker.length > 0;
+      isSuspect ||= newSize === offset && offset > 0;
       size = newSize;
+      if (size >= offset) peak = Math.max(peak, size);
       modifiedNs = newModifiedNs;
-      changedAt = performance.now();
+      changedAt = at;
+      saved = undefined;
     },
     read(buffer, sink) {
       isSuspect = false;
-      if (size < offset) return restart(sink);
-      const got = readSync(fd!, buffer, 0, buffer.length, offset - marker.length);
-      if (got < marker.length || marker.compare(buffer, 0, marker.length) !== 0) return restart(sink);
-      const { end, lines } = sliceEnd(buffer, marker.length, got);
-      const count = end - marker.length;
-      const before = accepted;
-      splitter.push(buffer.subarray(marker.length, end), receiverFor(sink));
-      if (accepted > before) deliveredAt = now();
+      lines.sink = sink;
+      if (size < offset) return restart(peak);
+      if (isRewritten) return restart(proved);
+      const { tail } = marks;
+      const got = readSync(fd!, buffer, 0, buffer.length, offset - tail.length);
+      if (got < tail.length || tail.compare(buffer, 0, tail.length) !== 0) return restart(proved);
+      proved = Math.max(proved, size);
+      const slice = endOfSlice(buffer, tail.length, got);
+      const count = slice.end - tail.length;
+      const before = lines.accepted;
+      splitter.push(buffer.subarray(tail.length, slice.end), lines.receiver);
+      if (lines.accepted > before) deliveredAt = now();
+      marks.advance(buffer, offset, slice.end, splitter.pendingBytes());
+      saved = undefined;
       offset += count;
+      if (count > 0) report.count('read_bytes', count);
       // Nothing behind the marker: the size seen last is out of date, the next look tells.
       if (count === 0 || offset > size) size = offset;
-      marker = Buffer.from(buffer.subarray(Math.max(0, end - MARKER_BYTES), end));
-      return Math.max(count, lines * LINE_COST_BYTES);
+      return Math.max(count, slice.lines * LINE_COST_BYTES);
     },
-    discard: (sink) => splitter.discard(receiverFor(sink)),
-    position: () => (isPlaced ? { path: origin.writer, ...identity, ...splitter.position() } : undefined),
+    discard(sink) {
+      lines.sink = sink;
+      splitter.discard(lines.receiver);
+    },
+    position() {
+      if (unproved !== undefined) return unproved;
+      if (!isPlaced) return undefined;
+      saved ??= {
+        ...{ path: origin.writer, name: file.path, ...identity, ...splitter.position(), size: Math.max(size, offset) },
+        ...marks.marks(),
+        newestTs: lines.newestTs === Number.NEGATIVE_INFINITY ? null : lines.newestTs,
+        ...(lines.segment !== undefined && { segment: lines.segment }),
+        ...{ ...(lines.isEnded && { ended: true }), ...(lines.isCopy && { copy: true }) },
+      };
+      return saved;
+    },
   };
   return file;
 }

@@ -117,6 +117,7 @@ test('every variable and flag sets its key', () => {
   const texts = {
     events: '/a/{b,c}.ndjson, /d/*',
     from: 'end',
+    removeReadSegments: 'never',
     host: 'agent',
     metricsListen: '[::1]:0',
     localListen: '127.0.0.2:1',

@@ -147,9 +147,11 @@ test('tail faults: a folder that appears later, goes, and comes again', async (t
     name: 'events',
     state: 'waiting',
     faults: [],
+    isUp: false,
     files: 0,
     lagBytes: 0,
     lagSeconds: 0,
+    tail: { openFiles: 0, unreadRotatedBytes: 0, backlogRatio: 1 },
   });
   assert.equal(rig.watermarks.at(-1), clock);
   mkdirSync(folder);

@@ -105,7 +105,7 @@ test('tail: random rotations and restarts, each line once', async (t) => {
             await rig.stop();
             await rig.tail.drain(rig.sink, 0);
             collect();
-            rig = createRig(t, { ...options, restore: rig.tail.positions() }).start();
+            rig = createRig(t, { ...options, resume: rig.tail.state() }).start();
           },
         };
         for (const step of steps) await run[step]();

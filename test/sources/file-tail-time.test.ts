@@ -113,9 +113,11 @@ test('tail time: state and lag', async (t) => {
     name: 'events',
     state: 'following',
     faults: [],
+    isUp: true,
     files: 1,
     lagBytes: 0,
     lagSeconds: 0,
+    tail: { openFiles: 1, unreadRotatedBytes: 0, backlogRatio: 1 },
   });
 });
 

@@ -185,7 +185,7 @@ test('tail: half a line survives a restart (R12)', async (t) => {
   await rig.stop();
   await rig.drain();
   assert.deepEqual(rig.rejects, []);
-  const again = createRig(t, { folder: rig.folder, restore: rig.tail.positions() });
+  const again = createRig(t, { folder: rig.folder, resume: rig.tail.state() });
   appendFileSync(f, '00,"ts":0}\n');
   again.start();
   await again.until(() => again.delivered.length === 1, 'the line');
@@ -200,7 +200,7 @@ test('tail: removed while open (R13)', async (t) => {
   closeSync(writer);
   await rig.untilOnce(1000);
   await rig.until(() => openDescriptors(rig.folder) === 0 && rig.status().files === 0, 'the removed file closed');
-  assert.deepEqual(rig.tail.positions(), [], 'nothing can lead to it again');
+  assert.deepEqual(rig.tail.state().files, [], 'nothing can lead to it again');
   assert.equal(rig.status().state, 'waiting');
 });
 
@@ -219,7 +219,7 @@ test('tail: removed and created anew with the same inode while not running (R15)
   unlinkSync(f);
   append(f, 0, 700);
   if (statSync(f).ino !== ino) t.diagnostic('this file system did not hand out the same inode again');
-  const again = createRig(t, { folder: rig.folder, restore: rig.tail.positions() }).start();
+  const again = createRig(t, { folder: rig.folder, resume: rig.tail.state() }).start();
   await again.untilOnce(700);
 });
 
@@ -347,16 +347,16 @@ test('tail: positions that were restored', async (t) => {
   await rig.untilOnce(510);
   await rig.stop();
   await rig.drain();
-  const positions = rig.tail.positions();
-  assert.equal(positions.length, 2);
+  const state = rig.tail.state();
+  assert.equal(state.files.length, 2);
 
   renameSync(moved, `${moved}.away`);
   writeFileSync(f, lines(0, 1)); // shorter than before
   append(rig.path('new.ndjson'), 1, 1);
-  const again = createRig(t, { folder: rig.folder, restore: positions, from: 'end' }).start();
+  const again = createRig(t, { folder: rig.folder, resume: state, from: 'end' }).start();
   await again.untilOnce(2);
   assert.ok(
-    again.tail.positions().some((position) => position.path === moved && position.offset > 0),
+    again.tail.state().files.some((position) => position.path === moved && position.offset > 0),
     'a file that is not here yet keeps its position',
   );
   renameSync(`${moved}.away`, rig.path('back.ndjson'));
@@ -367,20 +367,18 @@ test('tail: positions that were restored', async (t) => {
 });
 
 test('tail: positions of absent files are kept while their folder is missing, then up to a limit', async (t) => {
-  const restore = Array.from({ length: 3000 }, (_, i) => ({
-    path: `/gone/${i}`,
-    dev: '1',
-    ino: String(i),
-    birthtimeNs: '1',
-    offset: 10,
-    line: 2,
+  const mark = { bytes: 0, hash: '' };
+  const files = Array.from({ length: 3000 }, (_, i) => ({
+    ...{ path: `/gone/${i}`, name: `/gone/${i}`, dev: '1', ino: String(i), birthtimeNs: '1' },
+    ...{ offset: 10, line: 2, size: 10, head: mark, tail: mark, newestTs: null },
   }));
-  const rig = createRig(t, { globs: ['in/*'], restore }).start();
+  const resume = { version: 1, watermark: null, newestTs: null, unstableBirth: [], files } as const;
+  const rig = createRig(t, { globs: ['in/*'], resume }).start();
   await rig.untilLooked();
-  assert.equal(rig.tail.positions().length, 3000);
+  assert.equal(rig.tail.state().files.length, 3000);
   mkdirSync(rig.path('in'));
-  await rig.until(() => rig.tail.positions().length < 3000, 'the oldest forgotten');
-  assert.deepEqual(rig.tail.positions(), restore.slice(-1024));
+  await rig.until(() => rig.tail.state().files.length < 3000, 'the oldest forgotten');
+  assert.deepEqual(rig.tail.state().files, files.slice(-1024));
 });
 
 test('tail: drain reads to the end, within its budget', async (t) => {
@@ -391,7 +389,7 @@ test('tail: drain reads to the end, within its budget', async (t) => {
   await rig.drain();
   await rig.untilOnce(500);
   assert.equal(openDescriptors(rig.folder), 0);
-  assert.equal(readFileSync(rig.path('f.ndjson')).length, rig.tail.positions()[0]?.offset);
+  assert.equal(readFileSync(rig.path('f.ndjson')).length, rig.tail.state().files[0]?.offset);
 });
 
 test('tail: several globs, nested folders that appear later', async (t) => {
@@ -429,7 +427,7 @@ test('tail: of lines of two bytes no turn reads more than 1,024; order and posit
   }
   await rig.stop();
   assert.deepEqual(
-    rig.tail.positions().map(({ offset, line }) => [offset, line]),
+    rig.tail.state().files.map(({ offset, line }) => [offset, line]),
     [
       [2 * count, count + 1],
       [2 * count, count + 1],

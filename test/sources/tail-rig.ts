@@ -4,6 +4,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { FileCount } from '../../src/sources/file-report.ts';
 import { createFileTail, type FileTailOptions } from '../../src/sources/file-tail.ts';
 import type { LineSink } from '../../src/sources/source.ts';
 import { until } from '../support/until.ts';
@@ -41,6 +42,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
   const rejects: string[] = [];
   const watermarks: number[] = [];
   const logs: string[] = [];
+  const counts = new Map<FileCount, number>();
   const sink: LineSink = {
     line(text, origin, line, offset) {
       delivered.push({ text, writer: origin.writer, line, offset });
@@ -59,7 +61,9 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     maxLineBytes: 1024 * 1024,
     pollMs: 20,
     graceMs: 60_000,
-    log: (level, message) => void (level !== 'debug' && logs.push(message)),
+    renamedGraceMs: rest.graceMs ?? 60_000,
+    log: (level, message, kind) => void (level !== 'debug' && !kind.startsWith('line_') && logs.push(message)),
+    count: (what, amount) => void counts.set(what, (counts.get(what) ?? 0) + amount),
     ...rest,
   });
   const numbers = () => delivered.map(({ text }) => (JSON.parse(text) as { n: number }).n).sort((a, b) => a - b);
@@ -73,6 +77,7 @@ export function createRig(t: TestContext, options: RigOptions = {}) {
     rejects,
     watermarks,
     logs,
+    counted: (what: FileCount) => counts.get(what) ?? 0,
     path: (name: string) => join(folder, name),
     start() {
       const control = new AbortController();
