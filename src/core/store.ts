@@ -4,14 +4,19 @@
  */
 import type { Due, Place } from './model/due.ts';
 import type { StoreName } from './model/limits.ts';
+import { keep, keepMap, type Parts, readEntries, SLICE, slices } from './state.ts';
 
-/** Counts what a full store had to give up, and knows the sizes. One per pipeline. */
+/** Counts what a full store had to give up, knows the sizes and all that is kept. One per pipeline. */
 export interface StoreHealth {
   readonly evictions: Map<StoreName, number>;
   readonly sizes: Map<StoreName, () => number>;
+  readonly parts: Parts;
 }
 
-export const createStoreHealth = (): StoreHealth => ({ evictions: new Map(), sizes: new Map() });
+export function createStoreHealth(): StoreHealth {
+  const parts: Parts = new Map();
+  return { evictions: keepMap(parts, 'evictions'), sizes: new Map(), parts };
+}
 
 export function countEviction(health: StoreHealth, store: StoreName, n = 1): void {
   health.evictions.set(store, (health.evictions.get(store) ?? 0) + n);
@@ -30,6 +35,10 @@ export class BoundedMap<V extends object> {
     private readonly onEvict: (value: V, key: string) => void = () => {},
   ) {
     health.sizes.set(name, () => this.#map.size);
+    keep(health.parts, name, {
+      save: () => slices(this.#map),
+      load: (values) => readEntries(values, (key, value) => this.#map.set(key as string, value as V)),
+    });
   }
 
   get size(): number {
@@ -89,99 +98,24 @@ export class BoundedMap<V extends object> {
 }
 
 /**
- * Remembers 53-bit hashes of keys (`hash53`) in two generations of `cap`: between `cap` and `2 * cap` of the newest ones in 32 bytes each,
- * off the garbage collector's mind. A false positive has a chance of 2 * cap / 2^53.
- */
-export class GenerationSet {
-  #young: Float64Array;
-  #old: Float64Array;
-  #count = 0;
-  #before = 0;
-
-  constructor(
-    name: StoreName,
-    private readonly cap: number,
-    health: StoreHealth,
-    /** Keys that must not be forgotten yet: up to half a generation of them is carried on into the new one. */
-    private readonly held: () => Iterable<string> = () => [],
-  ) {
-    // A power of two at most half full keeps probe runs short.
-    const slots = 2 ** Math.ceil(Math.log2(2 * cap));
-    this.#young = new Float64Array(slots);
-    this.#old = new Float64Array(slots);
-    health.sizes.set(name, () => this.#count + this.#before);
-  }
-
-  has(hash: number): boolean {
-    return find(this.#young, hash) < 0 || find(this.#old, hash) < 0;
-  }
-
-  add(hash: number): void {
-    let slot = find(this.#young, hash);
-    if (slot < 0) return;
-    if (this.#count >= this.cap) {
-      this.#turn();
-      slot = find(this.#young, hash);
-      if (slot < 0) return;
-    }
-    this.#young[slot] = hash;
-    this.#count++;
-  }
-
-  #turn(): void {
-    const reused = this.#old;
-    const carried: number[] = [];
-    for (const key of this.held()) {
-      if (carried.length >= this.cap / 2) break;
-      const hash = hash53(key);
-      if (find(reused, hash) < 0 && find(this.#young, hash) >= 0) carried.push(hash);
-    }
-    this.#old = this.#young;
-    this.#before = this.#count;
-    this.#young = reused.fill(0);
-    this.#count = 0;
-    for (const hash of carried) {
-      const slot = find(this.#young, hash);
-      if (slot < 0) continue;
-      this.#young[slot] = hash;
-      this.#count++;
-    }
-  }
-}
-
-/** The free slot for a hash, or -1 where it is in the table. */
-function find(table: Float64Array, hash: number): number {
-  const mask = table.length - 1;
-  // The low 32 bits of the hash.
-  let slot = (hash | 0) & mask;
-  for (;;) {
-    const value = table[slot] as number;
-    if (value === 0) return slot;
-    if (value === hash) return -1;
-    slot = (slot + 1) & mask;
-  }
-}
-
-/** Two 32-bit multiply-xorshift hashes in one 53-bit number (cyrb53); never 0, which marks a free slot. */
-export function hash53(text: string): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0) || 1;
-}
-
-/**
  * Binary heap of deadlines. Moving a deadline later is free (the place is corrected when it comes up); an item that is no longer
  * due leaves at once, so that the queue never keeps alive what its store has let go.
  */
 export class TimerQueue<T extends Due> {
   readonly #heap: T[] = [];
+
+  /** `store`: where its items are kept. */
+  constructor(store: StoreName, health: StoreHealth) {
+    const heap = this.#heap;
+    keep(health.parts, `${store}.timers`, {
+      *save() {
+        for (let i = 0; i < heap.length; i += SLICE) yield heap.slice(i, i + SLICE);
+      },
+      load(values) {
+        for (const slice of values as T[][]) heap.push(...slice);
+      },
+    });
+  }
 
   get size(): number {
     return this.#heap.length;

@@ -273,6 +273,24 @@ export function verdictOf(exchange: Exchange, facts: StreamFacts, decision: Deci
   const stage = outcome === 'clean' ? null : stageOf(facts);
   const by = sideOf(exchange, facts, decision);
   const request = requestOf(exchange, facts);
+  return shareVerdict(outcome, cause, regime, cut, stage, by, request, head, row);
+}
+
+/** The verdict of this process that says the same as one that was stored. */
+export const sameVerdict = (v: Verdict): Verdict =>
+  shareVerdict(v.outcome, v.cause, v.regime, v.cut, v.stage, v.by, v.request, v.head, v.row);
+
+function shareVerdict(
+  outcome: Verdict['outcome'],
+  cause: Verdict['cause'],
+  regime: Regime,
+  cut: Verdict['cut'],
+  stage: FailureStage | null,
+  by: Side,
+  request: RequestState,
+  head: boolean,
+  row: number,
+): Verdict {
   VERDICTS[row] ??= [];
   const known = VERDICTS[row] as Verdict[];
   for (const v of known)

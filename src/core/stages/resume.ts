@@ -11,6 +11,7 @@ import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
 import type { Emit, Stage } from '../stage.ts';
+import { keep, keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   type Decision,
@@ -22,6 +23,7 @@ import {
   type StreamFacts,
   verdictOf,
 } from './classify.ts';
+import type { Revive } from './revive.ts';
 
 export interface Judged {
   readonly is: 'judged';
@@ -67,13 +69,20 @@ export interface Resume {
   tick: Stage<never, Classified>['tick'];
 }
 
-export function createResume(policy: Policy, health: StoreHealth): Resume {
+export function createResume(policy: Policy, health: StoreHealth, revive: Revive): Resume {
   let out: Emit<Classified> = () => {};
-  const timers = new TimerQueue<Suspended>();
+  const timers = new TimerQueue<Suspended>('suspended', health);
   const suspended = new BoundedMap<Suspended>('suspended', LIMITS.suspended, health, (entry) => giveUp(entry));
   /** The same by client and server, oldest first. */
-  const byScope = new Map<string, Set<Suspended>>();
-  const legs = new Map<string, Suspended>();
+  const byScope = keepMap<string, Set<Suspended>>(health.parts, 'suspended_by_scope');
+  keep(health.parts, 'suspended.revive', {
+    save: () => [],
+    load: () => {},
+    loaded() {
+      for (const { exchange } of suspended.values()) revive.exchange(exchange);
+    },
+  });
+  const legs = keepMap<string, Suspended>(health.parts, 'suspended_by_leg');
 
   const scopeOf = (exchange: Exchange): string =>
     `${clientKey(exchange.host, exchange.client, exchange.server)}\n${exchange.server}`;

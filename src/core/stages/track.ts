@@ -3,6 +3,7 @@
  * (cancellation, session deletion, a lost carrier, the contract in force), and routes parse and settle lines. It judges nothing.
  */
 
+import { GenerationSet, hash53 } from '../generation-set.ts';
 import type { Due } from '../model/due.ts';
 import type { WireEvent } from '../model/event.ts';
 import {
@@ -19,8 +20,10 @@ import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { BoundedMap, GenerationSet, hash53, type StoreHealth, TimerQueue } from '../store.ts';
+import { keep, keepMap } from '../state.ts';
+import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import { createContext } from './context.ts';
+import type { Revive } from './revive.ts';
 
 export type Tracked =
   | { readonly is: 'opened'; readonly exchange: Exchange }
@@ -57,22 +60,35 @@ interface Orphan extends Due {
 const MAX_WAITING = 64;
 
 /** `held`: exchanges for which a payload line may still come, however many others closed since. */
-export function createTrack(policy: Policy, health: StoreHealth, home: string, held: () => Iterable<string>): Track {
+export function createTrack(
+  policy: Policy,
+  health: StoreHealth,
+  home: string,
+  revive: Revive,
+  held: () => Iterable<string>,
+): Track {
   const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
-  const timers = new TimerQueue<Exchange>();
+  const timers = new TimerQueue<Exchange>('open_exchanges', health);
   const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health, held);
   const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
     lose(exchange, 'evicted'),
   );
   /** Open exchanges by writer: all of them expire when it starts afresh. */
-  const byWriter = new Map<string, Set<Exchange>>();
+  const byWriter = keepMap<string, Set<Exchange>>(health.parts, 'open_by_writer');
   const orphans = new BoundedMap<Orphan>('orphan_lines', LIMITS.orphanLines, health, (orphan) => {
     orphanTimers.cancel(orphan);
     release(orphan);
   });
-  const orphanTimers = new TimerQueue<Orphan>();
+  const orphanTimers = new TimerQueue<Orphan>('orphan_lines', health);
   const context = createContext(exchangeKey, health);
+  keep(health.parts, 'open_exchanges.revive', {
+    save: () => [],
+    load: () => {},
+    loaded() {
+      for (const exchange of open.values()) revive.exchange(exchange);
+    },
+  });
 
   const leave = (exchange: Exchange): void => {
     if (exchange.wasOpen) {
