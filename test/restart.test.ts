@@ -44,7 +44,7 @@ const everywhere = () => true;
 const POLICIES = [
   DEFAULT_POLICY,
   policyOf({
-    srv: { endpoints: 'instance', selfDelimiting: true, readOnlyTools: ['tool'] },
+    srv: { endpoints: 'instance', selfDelimiting: true, isReadOnlyTool: (tool) => tool === 'tool' },
     other: { sentinel: 'mandated' },
   }),
 ];

@@ -2,17 +2,10 @@
 import { decodeRecord, encodeRecord } from '../../src/app/checkpoint/record.ts';
 import type { Pipeline } from '../../src/core/pipeline.ts';
 
-export function recordBytes(pipeline: Pipeline): Buffer {
-  const encoding = encodeRecord({}, pipeline.save());
-  for (;;) {
-    const step = encoding.next();
-    if (step.done) return step.value;
-  }
-}
+export const recordBytes = (pipeline: Pipeline): Buffer => Buffer.concat([...encodeRecord({}, pipeline.save())]);
 
 /** `next` has seen nothing yet. */
 export function restartInto<P extends Pipeline>(before: Pipeline, next: P): P {
-  // A buffer of its own, as one that comes from a file.
-  next.load(decodeRecord(Buffer.from(recordBytes(before))).parts);
+  next.load(decodeRecord(recordBytes(before)).parts);
   return next;
 }

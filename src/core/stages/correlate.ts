@@ -12,7 +12,7 @@ import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { keep, keepValues } from '../state.ts';
+import { keepValues } from '../state.ts';
 import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   closeAttempt,
@@ -30,10 +30,9 @@ import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import { isDelivered, isHop } from './outcome.ts';
 import { holdTrend, parseFact, settleFact } from './payload.ts';
-import { Quiet } from './quiet.ts';
+import { createQuiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
 import type { Revive } from './revive.ts';
-import type { PackedRows } from './rows.ts';
 import type { Tracked } from './track.ts';
 
 export interface Correlate {
@@ -61,24 +60,12 @@ export function createCorrelate(
   /** Operations that took, or may take, more than one attempt. */
   const timers = new TimerQueue<Operation>('operations', health);
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = new Quiet(createExchangeKey(home), emptyAttempt);
+  const quiet = createQuiet(createExchangeKey(home), emptyAttempt, health, revive);
   const latest = keepValues(health.parts, 'quiet_latest', { quietTs: Number.NEGATIVE_INFINITY });
-  health.sizes.set('quiet_operations', () => quiet.size());
   /** All other attempts, by exchange, as long as a line may come for them. */
-  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) => {
-    end(attempt.operation ?? operationOf(attempt), 'evicted');
-  });
+  const evict = (attempt: Attempt) => end(attempt.operation ?? operationOf(attempt), 'evicted');
+  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, evict, { revive: revive.attempt });
   const counted = createCountedFailures(health);
-  keep(health.parts, 'quiet_operations', {
-    save: () => quiet.save(),
-    load(slices) {
-      for (const slice of slices as PackedRows[]) revive.rows(slice);
-      quiet.load(slices as PackedRows[]);
-    },
-    loaded() {
-      for (const attempt of attempts.values()) revive.attempt(attempt);
-    },
-  });
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
   const join = (attempt: Attempt, exchange: Exchange): void => {
@@ -132,7 +119,6 @@ export function createCorrelate(
     }
   };
   const onDeadline = (operation: Operation): void => end(operation, 'over');
-
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
   const endOldest = (): void => {
     const attempt = quiet.shift();

@@ -4,10 +4,13 @@
  */
 import type { ExchangeKey } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
+import { keep } from '../state.ts';
+import type { StoreHealth } from '../store.ts';
+import type { Revive } from './revive.ts';
 import { type PackedRows, ROW_CODES, Rows } from './rows.ts';
 
 const FIRST_ROWS = 1024;
-const SLICE_ROWS = 2048;
+const SLICE_ROWS = 512;
 
 export class Quiet {
   /** Number n stands in row n modulo the number of rows, a power of two. */
@@ -113,4 +116,22 @@ export class Quiet {
     }
     this.#enteredTo = n;
   }
+}
+
+export function createQuiet(
+  keyOf: ExchangeKey,
+  emptyAttempt: () => Attempt,
+  health: StoreHealth,
+  revive: Pick<Revive, 'rows'>,
+): Quiet {
+  const quiet = new Quiet(keyOf, emptyAttempt);
+  health.sizes.set('quiet_operations', () => quiet.size());
+  keep(health.parts, 'quiet_operations', {
+    save: () => quiet.save(),
+    load(slices) {
+      for (const slice of slices as PackedRows[]) revive.rows(slice);
+      quiet.load(slices as PackedRows[]);
+    },
+  });
+  return quiet;
 }

@@ -4,14 +4,14 @@
  */
 
 import type { Due } from '../model/due.ts';
-import { clientKey, type Exchange, isResumeLeg } from '../model/exchange.ts';
+import { clientKey, type Exchange, isResumeLeg, recordsOf } from '../model/exchange.ts';
 import { LINE_FIELDS } from '../model/fields.ts';
 import { pickFields } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { keep, keepMap } from '../state.ts';
+import { keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   type Decision,
@@ -71,17 +71,15 @@ export interface Resume {
 
 export function createResume(policy: Policy, health: StoreHealth, revive: Revive): Resume {
   let out: Emit<Classified> = () => {};
+  // Before its timers: what is written first is written with its fields packed.
+  const suspended = new BoundedMap<Suspended>(
+    ...(['suspended', LIMITS.suspended, health] as const),
+    (entry) => giveUp(entry),
+    { records: ({ exchange }) => recordsOf(exchange), revive: ({ exchange }) => revive.exchange(exchange) },
+  );
   const timers = new TimerQueue<Suspended>('suspended', health);
-  const suspended = new BoundedMap<Suspended>('suspended', LIMITS.suspended, health, (entry) => giveUp(entry));
   /** The same by client and server, oldest first. */
   const byScope = keepMap<string, Set<Suspended>>(health.parts, 'suspended_by_scope');
-  keep(health.parts, 'suspended.revive', {
-    save: () => [],
-    load: () => {},
-    loaded() {
-      for (const { exchange } of suspended.values()) revive.exchange(exchange);
-    },
-  });
   const legs = keepMap<string, Suspended>(health.parts, 'suspended_by_leg');
 
   const scopeOf = (exchange: Exchange): string =>

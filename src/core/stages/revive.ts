@@ -7,8 +7,8 @@ import { intern } from '../model/intern.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy, ServerPolicy } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { sameVerdict } from './classify.ts';
 import type { PackedRows } from './rows.ts';
+import { sameVerdict } from './same-verdict.ts';
 
 export interface Revive {
   exchange(exchange: Exchange): void;

@@ -13,6 +13,7 @@ import {
   createExchangeKey,
   type Exchange,
   mergeLine,
+  recordsOf,
   serverName,
 } from '../model/exchange.ts';
 import { keepEvent } from '../model/keep.ts';
@@ -20,7 +21,7 @@ import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { keep, keepMap } from '../state.ts';
+import { keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import { createContext } from './context.ts';
 import type { Revive } from './revive.ts';
@@ -69,26 +70,26 @@ export function createTrack(
 ): Track {
   const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
-  const timers = new TimerQueue<Exchange>('open_exchanges', health);
   const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health, held);
-  const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
-    lose(exchange, 'evicted'),
+  // Before its timers: what is written first is written with its fields packed.
+  const open = new BoundedMap<Exchange>(
+    ...(['open_exchanges', LIMITS.openExchanges, health] as const),
+    (exchange) => lose(exchange, 'evicted'),
+    { records: recordsOf, revive: revive.exchange },
   );
+  const timers = new TimerQueue<Exchange>('open_exchanges', health);
   /** Open exchanges by writer: all of them expire when it starts afresh. */
   const byWriter = keepMap<string, Set<Exchange>>(health.parts, 'open_by_writer');
-  const orphans = new BoundedMap<Orphan>('orphan_lines', LIMITS.orphanLines, health, (orphan) => {
-    orphanTimers.cancel(orphan);
-    release(orphan);
-  });
+  const orphans = new BoundedMap<Orphan>(
+    ...(['orphan_lines', LIMITS.orphanLines, health] as const),
+    (orphan) => {
+      orphanTimers.cancel(orphan);
+      release(orphan);
+    },
+    { records: ({ events }) => events },
+  );
   const orphanTimers = new TimerQueue<Orphan>('orphan_lines', health);
   const context = createContext(exchangeKey, health);
-  keep(health.parts, 'open_exchanges.revive', {
-    save: () => [],
-    load: () => {},
-    loaded() {
-      for (const exchange of open.values()) revive.exchange(exchange);
-    },
-  });
 
   const leave = (exchange: Exchange): void => {
     if (exchange.wasOpen) {
