@@ -370,7 +370,7 @@ test('tail: positions of absent files are kept while their folder is missing, th
   const mark = { bytes: 0, hash: '' };
   const files = Array.from({ length: 3000 }, (_, i) => ({
     ...{ path: `/gone/${i}`, name: `/gone/${i}`, dev: '1', ino: String(i), birthtimeNs: '1' },
-    ...{ offset: 10, line: 2, size: 10, head: mark, tail: mark, newestTs: null },
+    ...{ offset: 10, line: 2, size: 10, proved: 10, head: mark, tail: mark, newestTs: null },
   }));
   const resume = { version: 1, watermark: null, newestTs: null, unstableBirth: [], files } as const;
   const rig = createRig(t, { globs: ['in/*'], resume }).start();
