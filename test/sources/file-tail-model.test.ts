@@ -210,5 +210,5 @@ test(`tail: ${SEQUENCES} random sequences of rotation, loss, crash and restart a
     rmSync(folder, { recursive: true, force: true });
   }
   t.diagnostic(JSON.stringify(tally));
-  if (only === undefined) assert.ok(tally.lost > 0 && tally.counted > 0 && tally.crashes > 1000, JSON.stringify(tally));
+  if (only === undefined) assert.ok(tally.lost > 0 && tally.counted > 0 && tally.crashes > 500, JSON.stringify(tally));
 });

@@ -211,18 +211,6 @@ test('tail: removed and created anew, open (R14)', async (t) => {
   await rig.untilOnce(1000);
 });
 
-test('tail: removed and created anew with the same inode while not running (R15)', async (t) => {
-  const { rig, f } = await startedRig(t);
-  await rig.stop();
-  await rig.drain();
-  const { ino } = statSync(f);
-  unlinkSync(f);
-  append(f, 0, 700);
-  if (statSync(f).ino !== ino) t.diagnostic('this file system did not hand out the same inode again');
-  const again = createRig(t, { folder: rig.folder, resume: rig.tail.state() }).start();
-  await again.untilOnce(700);
-});
-
 test('tail: removed and created anew with the same inode while its descriptor was taken away', async (t) => {
   const { rig, f } = await startedRig(t, { maxOpenFiles: 1 });
   append(rig.path('g.ndjson'), 500, 1);
