@@ -94,7 +94,7 @@ describe('log lines', () => {
     assert.equal((await ask(`http://${listen}/healthz`)).status, 200);
   });
 
-  test('events, good and bad, make no log line', async (t) => {
+  test('good events make no log line, bad ones one for each file and reason', async (t) => {
     const folder = tempFolder(t);
     const now = Date.now();
     const bad = `nonsense\n{"v":1}\n${JSON.stringify({ v: 1, type: 'close', ts: now, exchange: 'e', how: 1 })}\n`;
@@ -104,7 +104,17 @@ describe('log lines', () => {
     await until(async () => (await sidecar.scrape()).sum('tailfin_events_rejected_total') === 600, PATIENT);
     assert.deepEqual(
       sidecar.logs().map(({ msg }) => msg.replace(/http\S+/, 'URL')),
-      ['metrics on URL', 'for this pod alone: URL'],
+      [
+        ...['metrics on URL', 'for this pod alone: URL'],
+        ...['not_json', 'missing_field', 'bad_field'].map((reason, i) => {
+          const before =
+            lines
+              .split('\n')
+              .slice(0, i + 1)
+              .join('\n').length + 1;
+          return `${join(folder, 'a.ndjson')}: line ${i + 2} at byte ${before} was not accepted (${reason})`;
+        }),
+      ],
     );
   });
 });

@@ -25,22 +25,31 @@ export interface Adoption {
   takeReplaced(path: string): FilePosition | undefined;
   /** Whether the file goes on at that position. */
   settle(position: FilePosition, isContinued: boolean): void;
+  /** What was unread is lost. */
+  lose(position: FilePosition): void;
   keep(position: FilePosition): void;
   /** Once every folder could be listed, what was not found is lost. */
   trim(isAllListed: boolean): void;
   all(): Iterable<FilePosition>;
 }
 
+/** What was unread of it is counted, and is not to be counted again by a later run. */
+const settled = (position: FilePosition): FilePosition => ({ ...position, size: position.offset });
+
 export function createAdoption({ positions, unstable, report }: AdoptionOptions): Adoption {
   /** Of the earlier run, not found so far. */
   const awaited = new Set(positions);
   const memory = createPositionMemory(positions, unstable, lost);
 
-  function lost(position: FilePosition): void {
-    const unread = position.size - position.offset;
-    if (!awaited.delete(position) || unread <= 0 || position.copy) return;
-    report.log('warn', `${position.name} went away with ${unread} bytes unread`, 'file_lost_unread');
+  function lose({ name, size, offset, copy }: FilePosition): void {
+    const unread = size - offset;
+    if (unread <= 0 || copy) return;
+    report.log('warn', `${name} went away with ${unread} bytes unread`, 'file_lost_unread');
     report.count('lost_rotated_bytes', unread);
+  }
+
+  function lost(position: FilePosition): void {
+    if (awaited.delete(position)) lose(position);
   }
 
   function found(position: FilePosition | undefined): FilePosition | undefined {
@@ -74,10 +83,14 @@ export function createAdoption({ positions, unstable, report }: AdoptionOptions)
       if (isContinued) found(position);
       else lost(position);
     },
-    // What was unread of it is counted by now.
-    keep: (position) => memory.keep({ ...position, size: position.offset }),
+    lose,
+    keep: (position) => memory.keep(settled(position)),
     trim(isAllListed) {
-      if (isAllListed) for (const position of [...awaited]) lost(position);
+      if (isAllListed)
+        for (const position of [...awaited]) {
+          lost(position);
+          memory.keep(settled(position));
+        }
       memory.trim(isAllListed);
     },
     all: () => memory.all(),

@@ -11,7 +11,7 @@ const isFileError = (error: unknown): error is NodeJS.ErrnoException =>
   ['open', 'fstat', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
 export interface DescriptorPool {
-  /** False: not now. Then it is blocked by a fault, or its name leads elsewhere and it is marked gone. */
+  /** False: not now. Then it is blocked by a fault, or astray, or has to wait for others to be read. */
   acquire(file: TailedFile): boolean;
   /** Runs an operation on an open file. undefined: a system error, and the file is blocked. */
   attempt<T>(file: TailedFile, operation: () => T): T | undefined;
@@ -64,8 +64,11 @@ export function createDescriptorPool(
         open.add(file);
         return true;
       }
-      if (!makeRoom())
-        return block(file, `all ${maxOpen} descriptors are held by unread files that were renamed or removed`);
+      if (!makeRoom()) {
+        // Those that hold them are read first, which sets them free.
+        if ([...open].some(({ isDue, isBlocked }) => isDue && !isBlocked)) return false;
+        return block(file, `all ${maxOpen} descriptors are held by unreadable files that were renamed or removed`);
+      }
       try {
         if (file.open()) {
           open.add(file);

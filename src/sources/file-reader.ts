@@ -85,7 +85,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** Bytes that were there at start. */
   let backlog = 0;
   /** Wall time of the last look at all files: what was written later may not have been seen. */
-  let scannedAt = startedAt;
+  let scannedAt = Number.NEGATIVE_INFINITY;
   let newestTs = resume?.newestTs ?? Number.NEGATIVE_INFINITY;
   let watermark = resume?.watermark ?? Number.NEGATIVE_INFINITY;
 

@@ -136,9 +136,16 @@ export function createFileSet(options: FileSetOptions): FileSet {
       const before = nameless.get(path);
       const replaced = before && isReplaced(before) ? before : undefined;
       const position = replaced?.position() ?? adoption.takeReplaced(path);
-      const file = add(entry, position ? { at: 'continue', position } : { at: fromEnd ? 'end' : 'beginning' });
-      if (position && !replaced) adoption.settle(position, file.isContinuation);
-      if (replaced && file.isContinuation) forget(replaced);
+      let isTaken = false;
+      const refused = () => void (isTaken && position && adoption.lose(position));
+      const canContinue = position !== undefined && position.head.bytes > 0;
+      const file = add(
+        entry,
+        canContinue ? { at: 'continue', position, refused } : { at: fromEnd ? 'end' : 'beginning' },
+      );
+      isTaken = file.isContinuation;
+      if (position && !replaced) adoption.settle(position, isTaken);
+      if (replaced && isTaken) forget(replaced);
       put(file, path);
     }
   }
@@ -149,6 +156,16 @@ export function createFileSet(options: FileSetOptions): FileSet {
     if (file.isOpen) descriptors.attempt(file, () => file.check());
     if (file.isOpen) return file.isDeleted;
     return findByInode([{ identity: file.identity, name: file.path }], unstable).size === 0;
+  }
+
+  function glance(path: string): void {
+    const stats = regularFileAt(path);
+    if (typeof stats !== 'object') return; // the next scan says so if it matters
+    const identity = identityOf(stats);
+    const file = files.get(inodeKey(identity));
+    if (!file || !(file.isOpen || sameFile(file.identity, identity, unstable))) return;
+    file.saw(Number(stats.size), stats.mtimeNs);
+    if (file.isDue) live.add(file);
   }
 
   function updateNames(names: ReadonlyMap<TailedFile, readonly string[]>, listing: Listing, sink: LineSink): void {
@@ -173,11 +190,12 @@ export function createFileSet(options: FileSetOptions): FileSet {
     );
     for (const file of missing) {
       const path = found.get(inodeKey(file.identity));
-      if (path === undefined || !(file.isDue || elapsed() - file.goneSince! < renamedGraceMs)) giveUp(file, sink);
-      else {
+      if (path !== undefined) {
         file.path = path;
         file.isAstray = false;
+        glance(path);
       }
+      if (path === undefined || isOver(file)) giveUp(file, sink);
     }
   }
 
@@ -223,15 +241,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
         forget(file);
       }
     },
-    glance(path) {
-      const stats = regularFileAt(path);
-      if (typeof stats !== 'object') return; // the next scan says so if it matters
-      const identity = identityOf(stats);
-      const file = files.get(inodeKey(identity));
-      if (!file || !(file.isOpen || sameFile(file.identity, identity, unstable))) return;
-      file.saw(Number(stats.size), stats.mtimeNs);
-      if (file.isDue) live.add(file);
-    },
+    glance,
     check(sink, all) {
       const hotSince = elapsed() - HOT_MS;
       for (const file of descriptors.open()) {

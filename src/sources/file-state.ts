@@ -24,6 +24,8 @@ export interface FilePosition extends FileIdentity {
   readonly line: number;
   /** Size seen last. What lies between `offset` and here is lost if the file cannot be found again. */
   readonly size: number;
+  /** So many bytes were there when something of them was last read: if it is rewritten, at least those behind `offset` are lost. */
+  readonly proved: number;
   /** The first bytes, as far as they were read. */
   readonly head: Mark;
   /** The bytes just before `offset`. */
@@ -57,10 +59,10 @@ const isSegment = (value: unknown): boolean =>
 
 function isPosition(value: unknown): value is FilePosition {
   if (!isRecord(value)) return false;
-  const { path, name, dev, ino, birthtimeNs, offset, line, size, head, tail, newestTs, segment } = value;
+  const { path, name, dev, ino, birthtimeNs, offset, line, size, proved, head, tail, newestTs, segment } = value;
   return (
     [path, name, dev, ino, birthtimeNs].every(isText) &&
-    [offset, line, size].every(isCount) &&
+    [offset, line, size, proved].every(isCount) &&
     isMark(head) &&
     isMark(tail) &&
     isTime(newestTs) &&

@@ -89,9 +89,10 @@ export function createFileTable(options: FileTableOptions): FileTable {
       return file;
     },
     giveUp(file, sink) {
-      if (file.unreadBytes > 0) {
-        report.log('warn', `${file.path} went away with ${file.unreadBytes} bytes unread`, 'file_lost_unread');
-        report.count('lost_rotated_bytes', file.unreadBytes);
+      const lost = file.lossBytes;
+      if (lost > 0) {
+        report.log('warn', `${file.path} went away with ${lost} bytes unread`, 'file_lost_unread');
+        report.count('lost_rotated_bytes', lost);
       }
       const position = file.position();
       if (position && !file.isDeleted) adoption.keep(position);

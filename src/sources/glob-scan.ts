@@ -3,8 +3,10 @@
  * an event file is seen and reported; it must not open or judge a path. Two rules of its own: a compressed rotation is never a
  * match (its bytes were read before), and a bare `*` or `**` at the end of a pattern asks for files, not for folders.
  */
-import { type Dirent, readdir, realpath, type Stats, stat } from 'node:fs';
+import { type Dirent, readdir, realpath, type Stats, stat, statSync } from 'node:fs';
+import { readdir as list } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import picomatch from 'picomatch';
 import { type GlobOptions, glob } from 'tinyglobby';
 
 export interface Listing {
@@ -59,23 +61,66 @@ function walkerCalls(onFolder: (path: string, error: NodeJS.ErrnoException | nul
   return calls as unknown as GlobOptions['fs'];
 }
 
+interface Found {
+  readonly paths: Set<string>;
+  readonly folders: Set<string>;
+  readonly errors: Map<string, NodeJS.ErrnoException>;
+}
+
+function leadsToFolder(path: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** One folder and no others, which is nearly always what is asked: a fifth of the walker's work. */
+async function listFolder(
+  base: string,
+  patterns: readonly Pattern[],
+  { paths, folders, errors }: Found,
+): Promise<void> {
+  try {
+    const entries = await list(base, { withFileTypes: true });
+    folders.add(base);
+    for (const { rest, onlyFiles } of patterns) {
+      const fits = picomatch(rest);
+      for (const entry of entries) {
+        if (!fits(entry.name)) continue;
+        const path = `${base === '/' ? '' : base}/${entry.name}`;
+        if (!onlyFiles || !leadsToFolder(path, entry)) paths.add(path);
+      }
+    }
+  } catch (error) {
+    errors.set(base, error as NodeJS.ErrnoException);
+  }
+}
+
+async function walk({ base, rest, onlyFiles }: Pattern, { paths, folders, errors }: Found): Promise<void> {
+  const fs = walkerCalls((path, error) => {
+    if (error === null) folders.add(path);
+    else if (error.code !== 'ENOENT' || path === base) errors.set(path, error);
+  });
+  const options = { cwd: base, absolute: true, expandDirectories: false, onlyFiles, ...(fs && { fs }) };
+  for (const path of await glob([rest], options)) paths.add(path.replace(/\/$/, ''));
+}
+
 /** The returned function looks once. */
 export function createGlobScan(globs: readonly string[]): () => Promise<Listing> {
   const patterns = globs.map(parse);
+  const isFlat = ({ rest }: Pattern) => !/[/\\]|\*\*/.test(rest);
+  const deep = patterns.filter((pattern) => !isFlat(pattern));
+  const flat = new Map<string, Pattern[]>();
+  for (const pattern of patterns) {
+    if (isFlat(pattern)) flat.set(pattern.base, [...(flat.get(pattern.base) ?? []), pattern]);
+  }
   return async () => {
-    const paths = new Set<string>();
-    const folders = new Set<string>();
-    const errors = new Map<string, NodeJS.ErrnoException>();
-    for (const { base, rest, onlyFiles } of patterns) {
-      const fs = walkerCalls((path, error) => {
-        if (error === null) folders.add(path);
-        else if (error.code !== 'ENOENT' || path === base) errors.set(path, error);
-      });
-      const options = { cwd: base, absolute: true, expandDirectories: false, onlyFiles, ...(fs && { fs }) };
-      for (const path of await glob([rest], options)) {
-        if (!COMPRESSED.test(path)) paths.add(path.replace(/\/$/, ''));
-      }
-    }
-    return { paths: [...paths].sort(), folders, errors };
+    const found: Found = { paths: new Set(), folders: new Set(), errors: new Map() };
+    for (const [base, wanted] of flat) await listFolder(base, wanted, found);
+    for (const pattern of deep) await walk(pattern, found);
+    const paths = [...found.paths].filter((path) => !COMPRESSED.test(path)).sort();
+    return { ...found, paths };
   };
 }

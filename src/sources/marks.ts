@@ -38,7 +38,7 @@ export interface PlaceMarks {
   marks(): { head: Mark; tail: Mark };
   /** Takes over those of a stored place; false: the file does not hold them. */
   prove(fd: number, offset: number, head: Mark, tail: Mark): boolean;
-  /** Takes those of a place in a file of which nothing was read. */
+  /** Takes those of a place in a file of which nothing was read; of its start, those that follow. */
   place(fd: number, offset: number): void;
   reset(): void;
   /** Bytes were taken: `buffer` holds the tail, then those from the place `from` on, up to `end`; `pending` of them are no line yet. */
@@ -57,6 +57,7 @@ export function createPlaceMarks(): PlaceMarks {
     },
     marks: () => ({ head: markOf(head), tail: markOf(lineTail) }),
     prove(fd, offset, headMark, tailMark) {
+      if (offset > 0 && tailMark.bytes === 0) return false;
       const first = bytesOfMark(fd, headMark.bytes, headMark);
       const last = bytesOfMark(fd, offset, tailMark);
       if (first === undefined || last === undefined) return false;
@@ -65,7 +66,7 @@ export function createPlaceMarks(): PlaceMarks {
       return true;
     },
     place(fd, offset) {
-      const first = Math.min(HEAD_BYTES, offset);
+      const first = offset === 0 ? HEAD_BYTES : Math.min(HEAD_BYTES, offset);
       head = bytesBefore(fd, first, first);
       tail = lineTail = bytesBefore(fd, offset, TAIL_BYTES);
     },
@@ -74,6 +75,7 @@ export function createPlaceMarks(): PlaceMarks {
     },
     advance(buffer, from, end, pending) {
       const start = tail.length;
+      if (from === 0) head = NOTHING; // what was seen there before may have been overwritten
       if (head.length < HEAD_BYTES && from <= head.length) {
         const at = start - from;
         head = Buffer.concat([head, buffer.subarray(at + head.length, Math.min(end, at + HEAD_BYTES))]);

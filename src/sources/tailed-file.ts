@@ -4,97 +4,19 @@
  * or when one is given up; system errors are thrown to its caller.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { Origin } from '../core/model/event.ts';
-import { type FileIdentity, identityOf, sameFile, type UnstableBirth } from './file-identity.ts';
+import { identityOf, sameFile } from './file-identity.ts';
 import { createFileLines } from './file-lines.ts';
-import type { FileReport } from './file-report.ts';
 import type { FilePosition } from './file-state.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { createPlaceMarks } from './marks.ts';
 import { lineStartBefore } from './read-back.ts';
-import type { SegmentId } from './segment-lines.ts';
 import { endOfSlice, LINE_COST_BYTES } from './slice.ts';
-import type { LineSink } from './source.ts';
+import type { TailedFile, TailedFileOptions } from './tailed-file-types.ts';
+
+export type { TailedFile, TailedFileOptions };
 
 /** What one look adds to the time watched: after a pause of the machine the writer gets its time to say that it lives. */
 const MAX_WATCH_MS = 10_000;
-
-export interface TailedFileOptions {
-  readonly path: string;
-  readonly identity: FileIdentity;
-  readonly size: number;
-  readonly modifiedNs: bigint;
-  /**
-   * `beginning`; `end`: the last line start before `size`, lines are counted from there; `resume`: where this file was left, and if
-   * it is not what it was, it was rewritten; `continue`: where another file was left, if this one begins with what was read of that.
-   */
-  readonly start:
-    | { readonly at: 'beginning' | 'end' }
-    | { readonly at: 'resume' | 'continue'; readonly position: FilePosition };
-  readonly origin: Origin;
-  readonly maxLineBytes: number;
-  readonly unstable: UnstableBirth;
-  readonly claim: (segment: SegmentId) => boolean;
-  readonly now: () => number;
-  readonly elapsed: () => number;
-  readonly report: FileReport;
-}
-
-export interface TailedFile {
-  readonly identity: FileIdentity;
-  readonly origin: Origin;
-  /** Its present name. */
-  path: string;
-  /** Since when no pattern matches it; undefined while one does. */
-  goneSince: number | undefined;
-  /** The last attempt to read it failed. */
-  isBlocked: boolean;
-  /** It is not open, and its name leads elsewhere: only a scan can find it. */
-  isAstray: boolean;
-  /** Up to where what was read of it is durable. */
-  committedTo: number;
-  readonly isOpen: boolean;
-  /** Its last name was removed: nothing can lead to it again. */
-  readonly isDeleted: boolean;
-  /** It goes on where another file was left. */
-  readonly isContinuation: boolean;
-  readonly isCopy: boolean;
-  /** Its writer said that nothing will follow. */
-  readonly isEnded: boolean;
-  readonly segment: SegmentId | undefined;
-  /** The latest event time delivered, -Infinity before the first. */
-  readonly newestTs: number;
-  /** Wall time of the last accepted line, -Infinity before the first. */
-  readonly deliveredAt: number;
-  /** Process time of the last change of its size or content. */
-  readonly changedAt: number;
-  /** Its modification time, Unix ms. */
-  readonly modifiedMs: number;
-  /** How long it was watched without a change. */
-  readonly quietMs: number;
-  /** That was reported. */
-  isSilent: boolean;
-  readonly offset: number;
-  readonly unreadBytes: number;
-  /** There is something to read or to verify. */
-  readonly isDue: boolean;
-  /** Bytes of the end that was seen first that are not read yet. */
-  readonly replayBytes: number;
-  /** False: the name leads to another file, or nowhere. */
-  open(): boolean;
-  /** Frees the descriptor, keeps the position. */
-  close(): void;
-  /** Looks at the open file. */
-  check(): void;
-  /** What a look by name found. */
-  saw(size: number, modifiedNs: bigint): void;
-  /** Reads one slice; returns its cost, as a number of bytes in long lines. */
-  read(buffer: Buffer, sink: LineSink): number;
-  /** What is unfinished will stay so. */
-  discard(sink: LineSink): void;
-  /** undefined: `end` was asked for and not found yet. */
-  position(): FilePosition | undefined;
-}
 
 export function createTailedFile(options: TailedFileOptions): TailedFile {
   const { identity, origin, maxLineBytes, unstable, now, elapsed, report, start } = options;
@@ -113,7 +35,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
   let replayTo = size;
   /** The largest size seen of what is read now; and the largest that was seen before bytes proved that it is still this content. */
   let peak = Math.max(size, start.at === 'resume' ? start.position.size : 0);
-  let proved = start.at === 'resume' ? start.position.size : 0;
+  let proved = start.at === 'resume' ? start.position.proved : 0;
   const marks = createPlaceMarks();
   let fd: number | undefined;
   let isDeleted = false;
@@ -133,12 +55,16 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       splitter = splitterAt(offset, 1);
       isPlaced = true;
       marks.place(descriptor, offset);
-    } else if (unproved !== undefined && !marks.prove(descriptor, offset, unproved.head, unproved.tail)) {
-      if (isContinuation) {
+    } else if (offset === 0) marks.place(descriptor, 0);
+    if (unproved === undefined) return;
+    if (!marks.prove(descriptor, offset, unproved.head, unproved.tail)) {
+      if (start.at === 'continue') {
+        isContinuation = false;
+        start.refused();
         begin();
+        marks.place(descriptor, 0);
         replayTo = size;
       } else isRewritten = true;
-      isContinuation = false;
     }
     unproved = undefined;
   }
@@ -155,7 +81,7 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
   function restart(least: number): 0 {
     report.log('info', `${file.path} was truncated or rewritten: read from its start`, 'file_rewritten');
     report.count('truncations', 1);
-    if (least > offset) report.count('lost_truncated_bytes', least - offset);
+    if (least > offset) report.count('lost_truncated_bytes', least - splitter.position().offset);
     splitter.discard(lines.receiver);
     isRewritten = false;
     peak = size;
@@ -210,6 +136,9 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
     },
     get unreadBytes() {
       return lines.isCopy ? 0 : Math.max(0, size - offset);
+    },
+    get lossBytes() {
+      return file.unreadBytes === 0 ? 0 : file.unreadBytes + splitter.pendingBytes();
     },
     get isDue() {
       return !lines.isCopy && (size !== offset || isSuspect || isRewritten || isUnproved());
@@ -284,10 +213,18 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       splitter.discard(lines.receiver);
     },
     position() {
-      if (unproved !== undefined) return unproved;
+      // As long as it is not known what the file holds, what was known of it stays true.
+      if (known !== undefined && (unproved !== undefined || isRewritten)) return { ...known, name: file.path };
       if (!isPlaced) return undefined;
       saved ??= {
-        ...{ path: origin.writer, name: file.path, ...identity, ...splitter.position(), size: Math.max(size, offset) },
+        ...{
+          path: origin.writer,
+          name: file.path,
+          ...identity,
+          ...splitter.position(),
+          size: Math.max(size, offset),
+          proved,
+        },
         ...marks.marks(),
         newestTs: lines.newestTs === Number.NEGATIVE_INFINITY ? null : lines.newestTs,
         ...(lines.segment !== undefined && { segment: lines.segment }),

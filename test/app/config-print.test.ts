@@ -19,6 +19,7 @@ test('print: each value with its origin', () => {
     print.replaceAll(dirname(CONFIG_FILE), ''),
     `events: [a, "b c"] # file /tailfin.yaml:1
 from: end # environment TAILFIN_FROM
+remove_read_segments: auto # default
 host: "" # default
 metrics_listen: "[::]:1" # flag --metrics-listen
 local_listen: 127.0.0.1:19641 # default

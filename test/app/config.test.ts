@@ -10,6 +10,7 @@ import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './loa
 const DEFAULTS = {
   events: ['/var/run/tailfin/events/*.ndjson'],
   from: 'beginning',
+  removeReadSegments: 'auto',
   host: '',
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },

@@ -5,19 +5,7 @@ import fs, { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync, w
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { append, createRig } from './tail-rig.ts';
-
-/** The superuser may read everything: become nobody. False: not possible here. */
-function withoutPrivileges(t: TestContext): boolean {
-  if (process.geteuid?.() !== 0) return true;
-  try {
-    process.seteuid?.(65534);
-  } catch {
-    return false;
-  }
-  t.after(() => process.seteuid?.(0));
-  return true;
-}
+import { append, createRig, withoutPrivileges } from './tail-rig.ts';
 
 interface Obstacle {
   readonly name: string;
@@ -50,7 +38,7 @@ const OBSTACLES: readonly Obstacle[] = [
 ];
 
 for (const { name, put, reason } of OBSTACLES) {
-  test(`tail faults: ${name} in the place of a file (R22)`, async (t) => {
+  test(`R22 ${name} in the place of a file`, async (t) => {
     const rig = createRig(t);
     const f = rig.path('f.ndjson');
     append(f, 0, 1);
@@ -82,7 +70,7 @@ test('tail faults: a folder is none where the pattern asks for anything', async 
   assert.deepEqual(rig.status().faults, []);
 });
 
-test('tail faults: a file without permission, then with (R23)', async (t) => {
+test('R23 a file without permission, then with', async (t) => {
   if (!withoutPrivileges(t)) return t.skip('needs another user');
   const clock = 5_000_000;
   const rig = createRig(t, { now: () => clock });
@@ -167,7 +155,7 @@ test('tail faults: a folder that appears later, goes, and comes again', async (t
   await rig.untilOnce(20);
 });
 
-test('tail faults: no folder can be watched, polling does it all (C10)', async (t) => {
+test('C10 no folder can be watched, polling does it all', async (t) => {
   const watch = t.mock.method(fs, 'watch', () => {
     throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), { code: 'ENOSPC' });
   });

@@ -121,7 +121,7 @@ test('tail time: state and lag', async (t) => {
   });
 });
 
-test('tail time: a backlog holds up neither a live file nor the event loop (R25)', async (t) => {
+test('R25 a backlog holds up neither a live file nor the event loop', async (t) => {
   const size = 20 * 1024 * 1024;
   const backlog = `{"n":1,"ts":1,"x":"${'x'.repeat(1000)}"}\n`;
   const count = Math.ceil(size / backlog.length);

@@ -29,6 +29,20 @@ export const tempFolder = (t: TestContext): string => {
   return folder;
 };
 
+export const NOBODY = 65_534;
+
+/** The superuser may read everything: become nobody until the test ends. False: not possible here. */
+export function withoutPrivileges(t: TestContext): boolean {
+  if (process.geteuid?.() !== 0) return true;
+  try {
+    process.seteuid?.(NOBODY);
+  } catch {
+    return false;
+  }
+  t.after(() => process.seteuid?.(0));
+  return true;
+}
+
 /** Lines that say their number and their time. */
 export const lines = (from: number, count: number, ts = 0): string =>
   Array.from({ length: count }, (_, i) => `{"n":${from + i},"ts":${ts}}\n`).join('');
