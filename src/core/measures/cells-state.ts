@@ -26,7 +26,10 @@ const formOf = ({ labels, buckets = [] }: MetricSpec): (string | number)[] => [
   ...labels.map(([name]) => name),
   ...buckets,
 ];
-const isKept = ({ key, spec }: Family): boolean => spec.kind !== 'gauge' || KEPT_GAUGES.includes(key);
+/** Counters of the checkpoints themselves move when one is written: they belong to the process. */
+const isOfProcess = (key: string): boolean => key.startsWith('checkpoint_');
+const isKept = ({ key, spec }: Family): boolean =>
+  spec.kind === 'gauge' ? KEPT_GAUGES.includes(key) : !isOfProcess(key);
 
 export function createCellsPart(
   families: ReadonlyMap<string, Family>,
