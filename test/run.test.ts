@@ -274,12 +274,19 @@ describe('a large backlog', () => {
   test('200 MB: 503 while replaying, /metrics answers throughout; then SIGTERM ends it in 5 s', async (t) => {
     const folder = tempFolder(t);
     // A checkpoint of an earlier life: what it shows cannot go back.
-    const flags = ['--state-dir', join(folder, 'state'), '--scrape-interval-seconds', '0', '--last-scrape-seconds', '0'];
-    const before = await startSidecar(t, join(folder, '*.ndjson'), { flags });
+    const flags = [
+      '--state-dir',
+      join(folder, 'state'),
+      '--scrape-interval-seconds',
+      '0',
+      '--last-scrape-seconds',
+      '0',
+    ];
+    const before = await startSidecar(t, join(folder, '*.ndjson'), { args: flags });
     await before.scrape();
     await stop(before);
     const count = writeBacklog(join(folder, 'big.ndjson'), 200);
-    const sidecar = await startSidecar(t, join(folder, '*.ndjson'), { flags });
+    const sidecar = await startSidecar(t, join(folder, '*.ndjson'), { args: flags });
     let seen = 0;
     let slowest = 0;
     while (seen === 0 || slowest === 0 || seen < count / 20) {
