@@ -18,7 +18,7 @@ export type Parts = Map<string, Part>;
 export type Saved = Iterable<readonly [part: string, value: unknown]>;
 
 /** Entries of a store in one slice. */
-export const SLICE = 256;
+export const SLICE = 128;
 
 export function keep(parts: Parts, name: string, part: Part): void {
   if (parts.has(name)) throw new Error(`two parts of the state are named ${name}`);

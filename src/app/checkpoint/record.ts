@@ -11,7 +11,7 @@ export interface DecodedRecord {
 }
 
 /** Slices of the state in one piece. */
-const SLICES_PER_PIECE = 4;
+const SLICES_PER_PIECE = 1;
 
 /**
  * The bytes in pieces, each a few milliseconds of work; nothing that is saved may change until the last one was taken. A record is never

@@ -28,6 +28,8 @@ export const NEW = 0;
 export const SHOWN = -1;
 
 type Node = Map<string, Node | Cell>;
+/** Where the one cell of a family without labels stands. */
+const ALONE = '';
 
 export interface Family {
   readonly key: MetricKey;
@@ -103,6 +105,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
 
   const find = (family: Family, values: readonly string[]): Cell | undefined => {
     let node: Node | Cell | undefined = family.root;
+    if (values.length === 0) return family.root.get(ALONE) as Cell | undefined;
     for (let i = 0; i < values.length && node !== undefined; i++) node = (node as Node).get(values[i] as string);
     return node as Cell | undefined;
   };
@@ -126,7 +129,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
       }
       node = next;
     }
-    node.set(values.at(-1) as string, cell);
+    node.set(values.at(-1) ?? ALONE, cell);
     family.cells.push(cell);
     series += buckets === undefined ? 1 : buckets.length + 3;
     return cell;

@@ -10,7 +10,7 @@ import type { Revive } from './revive.ts';
 import { type PackedRows, ROW_CODES, Rows } from './rows.ts';
 
 const FIRST_ROWS = 1024;
-const SLICE_ROWS = 512;
+const SLICE_ROWS = 256;
 
 export class Quiet {
   /** Number n stands in row n modulo the number of rows, a power of two. */
