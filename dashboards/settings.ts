@@ -28,6 +28,7 @@ export const SETTINGS = {
   missing_events: 'TailfinMissingEvents: more than this in 10 minutes',
   rejected_events: 'TailfinRejectedEvents: more than this in 10 minutes',
   overflow_samples: 'TailfinLabelOverflow: more than this in an hour',
+  checkpoint_failures: 'TailfinCheckpointFailing: more than this in 15 minutes',
   evictions: 'TailfinStateEvictions: more than this in 30 minutes',
 } as const;
 

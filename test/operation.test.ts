@@ -132,7 +132,7 @@ describe('/healthz and /readyz', () => {
 
   async function serve(t: TestContext, options: Partial<MetricsAppOptions>): Promise<string> {
     const app = createMetricsApp({
-      ...{ contentType: 'text/plain', metrics: async () => 'x 1\n', statuses: () => [idle] },
+      ...{ contentType: 'text/plain', metrics: async () => ({ text: 'x 1\n', answered() {} }), statuses: () => [idle] },
       ...options,
     });
     const server = await startListener({ host: '127.0.0.1', port: 0 }, app);

@@ -1,7 +1,7 @@
 /** A real Prometheus scrapes a running sidecar: it asks for OpenMetrics, stores the numbers, and finds the trace of a failure. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -202,4 +202,56 @@ test('Prometheus finds the exemplar', async (t) => {
   });
   assert.equal(result?.result[0]?.value[1], '2', 'the numbers under the names of the text format');
   assert.doesNotMatch(running.stderr(), /level=(?:warn|error).*(?:exemplar|scrape)/i);
+});
+
+test('increase() sees the first ambiguous close, and nothing twice, over kills of the sidecar', async (t) => {
+  if (missing) return t.skip('skipped: needs prometheus');
+  let prometheus: Running | undefined;
+  t.after(() => {
+    prometheus?.child.kill('SIGKILL');
+    return prometheus?.ended;
+  });
+  const folder = tempFolder(t);
+  const file = join(folder, 'events.ndjson');
+  writeFileSync(file, '');
+  const target = `127.0.0.1:${await freePort()}`;
+  const begin = () => {
+    const state = ['--state-dir', join(folder, 'state'), '--scrape-interval-seconds', '1'];
+    return startSidecar(t, file, { args: [...state, '--metrics-listen', target] });
+  };
+  let sidecar = await begin();
+  const config = join(folder, 'prometheus.yml');
+  const scrape_configs = [{ job_name: 'tailfin', static_configs: [{ targets: [target] }] }];
+  writeFileSync(config, stringify({ global: { scrape_interval: '1s' }, scrape_configs }));
+  const port = await freePort();
+  const args = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'data')}`];
+  const running = start('prometheus', [...args, `--web.listen-address=127.0.0.1:${port}`], { timeoutMs: 300_000 });
+  prometheus = running;
+  const value = async (query: string): Promise<number> => {
+    try {
+      const url = `http://127.0.0.1:${port}/api/v1/query?${new URLSearchParams({ query })}`;
+      const { data } = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
+      return Number(data.result[0]?.value[1] ?? Number.NaN);
+    } catch {
+      // Not up yet.
+      return Number.NaN;
+    }
+  };
+  const patient = { timeoutMs: 60_000, everyMs: 200, what: () => running.stderr().slice(-2000) };
+  await until(async () => (await value('up')) === 1, patient);
+  const closes = 'tailfin_stream_closes_total{outcome="ambiguous",cut="mid"}';
+  const raw = `sum(max_over_time(${closes}[10m]) - min_over_time(${closes}[10m]))`;
+  const line = (exchange: string) => `${JSON.stringify({ ...JSON.parse(EVENTS[1] as string), exchange })}\n`;
+  for (let n = 1; n <= 3; n++) {
+    appendFileSync(file, line(`x${n}`));
+    await until(async () => (await value(`sum(${closes})`)) === n, { ...patient, what: `${n} closes in Prometheus` });
+    sidecar.child.kill('SIGKILL');
+    await sidecar.ended;
+    sidecar = await begin();
+  }
+  await until(async () => (await value('up')) === 1, patient);
+  assert.equal(await value(raw), 3, 'it was there at 0 before its first event');
+  assert.ok((await value(`sum(increase(${closes}[10m]))`)) >= 2.9);
+  for (const counter of [closes, 'tailfin_events_total', 'tailfin_source_read_bytes_total'])
+    assert.equal(await value(`sum(resets(${counter}[10m]))`), 0, counter);
 });

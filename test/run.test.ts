@@ -273,8 +273,20 @@ describe('refusing to start', () => {
 describe('a large backlog', () => {
   test('200 MB: 503 while replaying, /metrics answers throughout; then SIGTERM ends it in 5 s', async (t) => {
     const folder = tempFolder(t);
+    // A checkpoint of an earlier life: what it shows cannot go back.
+    const flags = [
+      '--state-dir',
+      join(folder, 'state'),
+      '--scrape-interval-seconds',
+      '0',
+      '--last-scrape-seconds',
+      '0',
+    ];
+    const before = await startSidecar(t, join(folder, '*.ndjson'), { args: flags });
+    await before.scrape();
+    await stop(before);
     const count = writeBacklog(join(folder, 'big.ndjson'), 200);
-    const sidecar = await startSidecar(t, join(folder, '*.ndjson'));
+    const sidecar = await startSidecar(t, join(folder, '*.ndjson'), { args: flags });
     let seen = 0;
     let slowest = 0;
     while (seen === 0 || slowest === 0 || seen < count / 20) {
@@ -360,6 +372,7 @@ describe('in this process, on a clock of our own', () => {
     const listening = () => said.map((msg) => /metrics on (.*)\/metrics/.exec(msg)?.[1]).find(Boolean);
     await until(() => listening() !== undefined, PATIENT);
     const url = listening()!;
+    await until(async () => (await fetch(`${url}/metrics`)).status === 200, PATIENT);
     const scrape = async () => readExposition(await (await fetch(`${url}/metrics`)).text());
     return { url, scrape, ended, stop: () => controller.abort() };
   }

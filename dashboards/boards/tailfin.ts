@@ -86,6 +86,113 @@ const COUNTED: readonly Health[] = [
     description: 'Numbers are not touched; some calls cannot be looked up.',
   }),
 ];
+/** The files behind the numbers: what was lost, read twice, cleaned, tidied away. */
+const FILES: readonly Health[] = [
+  health({
+    key: 'source_lost_bytes',
+    title: 'Bytes that were gone before they were read',
+    by: ['pod', 'reason'],
+    unit: 'bytes',
+    description:
+      'Per minute, at least: a rotation that keeps too little, or a file that was truncated under the reader.',
+  }),
+  health({
+    key: 'source_truncations',
+    title: 'Files rewritten in place',
+    by: ['pod', 'source'],
+    description: 'Read again from their start. copytruncate loses what was written in between: rename instead.',
+  }),
+  health({
+    key: 'source_cleaned_lines',
+    title: 'Lines with something dropped around them',
+    by: ['what'],
+    description: 'Harmless, if strange: byte order marks, CR, NUL runs, blank lines.',
+  }),
+  health({
+    key: 'source_read_bytes',
+    title: 'Bytes read',
+    by: ['pod'],
+    unit: 'bytes',
+    description: 'Per minute.',
+  }),
+  health({
+    key: 'source_copies',
+    title: 'Copies left alone',
+    by: ['pod', 'source'],
+    description: 'Files that repeat a segment which is read.',
+  }),
+  health({
+    key: 'source_removed_segments',
+    title: 'Segments removed',
+    by: ['pod', 'source'],
+    description: 'Read to the end and ended. None for long while the folder grows: the sidecar may not remove there.',
+  }),
+];
+const FILE_GAUGES: readonly Health[] = [
+  health({
+    key: 'source_unread_rotated_bytes',
+    title: 'Unread in renamed or removed files',
+    by: ['pod', 'source'],
+    unit: 'bytes',
+    description: 'Lost should the sidecar stop now.',
+  }),
+  health({
+    key: 'source_backlog_ratio',
+    title: 'Backlog of the start, part read',
+    by: ['pod', 'source'],
+    unit: 'percentunit',
+    description: 'Of what lay unread when the sidecar started.',
+  }),
+  health({
+    key: 'source_open_files',
+    title: 'Files open',
+    by: ['pod', 'source'],
+    description: '256 at most.',
+  }),
+  health({
+    key: 'source_files',
+    title: 'Files known',
+    by: ['pod', 'source'],
+    description: 'A line that only climbs: nothing tidies the folder up.',
+  }),
+];
+/** Absent without state_dir. */
+const CHECKPOINTS: readonly Health[] = [
+  health({
+    key: 'checkpoint_commits',
+    title: 'Checkpoints stored',
+    by: ['pod'],
+    description: 'One before each new answer to a scrape. None: state_dir is not set, or they fail.',
+  }),
+  health({
+    key: 'checkpoint_failures',
+    title: 'Checkpoints that failed',
+    by: ['pod', 'reason'],
+    description: 'Numbers are right until the sidecar is killed; then it has to read everything again.',
+  }),
+  health({
+    key: 'checkpoint_restores',
+    title: 'What starts went on from',
+    by: ['pod', 'result'],
+    description: 'behind and unusable: the log of that start names the reason.',
+  }),
+];
+const CHECKPOINT_GAUGES: readonly Health[] = [
+  health({
+    key: 'checkpoint_age',
+    title: 'Age of the last checkpoint',
+    by: ['pod'],
+    unit: 's',
+    description: 'About a scrape interval while events come.',
+  }),
+  health({
+    key: 'checkpoint_bytes',
+    title: 'Size of the last checkpoint',
+    by: ['pod'],
+    unit: 'bytes',
+    description: 'Twice this, and room to grow, is what the state volume has to hold.',
+  }),
+];
 /** What is neither good nor bad by itself. */
 const SHOWN: readonly Health[] = [
   health({
@@ -202,6 +309,16 @@ export function tailfinBoard(q: Queries): Board {
             'Scrapes and reads wait as long as this.',
           ),
         ],
+      },
+      {
+        title: 'Files',
+        collapsed: true,
+        panels: [...FILES.map((each) => counter(each, 8)), ...FILE_GAUGES.map((each) => gauge(each, 6))],
+      },
+      {
+        title: 'Checkpoints',
+        collapsed: true,
+        panels: [...CHECKPOINTS.map((each) => counter(each, 8)), ...CHECKPOINT_GAUGES.map((each) => gauge(each, 12))],
       },
       {
         title: 'Stores, labels, evidence, versions',

@@ -69,6 +69,14 @@ export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
     },
     {
       ...common,
+      name: 'TailfinCheckpointFailing',
+      expr: `${sum([...POD, 'reason'], q.increase('checkpoint_failures', '15m'))} > ${settings.checkpoint_failures}`,
+      for: '5m',
+      summary: 'A Tailfin sidecar cannot store its checkpoints.',
+      description: `About {{ $value | humanize }} checkpoints of ${POD_AT} failed in 15 minutes: {{ $labels.reason }}. Numbers are right until it is killed; then it must read everything again. First look at the state volume: room, and who may write.`,
+    },
+    {
+      ...common,
       name: 'TailfinStateEvictions',
       expr: `${sum([...POD, 'store'], q.increase('state_evictions', '30m'))} > ${settings.evictions}`,
       for: '5m',

@@ -3,6 +3,7 @@
  * sidecars would have stored. What the application around the pipeline counts is told here, since no application runs.
  */
 import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
+import type { Cells } from '../../src/core/measures/cells.ts';
 import type { Origin } from '../../src/core/model/event.ts';
 import { createPipeline, type Pipeline } from '../../src/core/pipeline.ts';
 import { createPrometheusExporter, type PrometheusExporter } from '../../src/exporters/prometheus.ts';
@@ -31,7 +32,30 @@ function around({ cells }: Pipeline, at: number, second: boolean): void {
   cells.add('evidence_records', 5, ['verdict']);
   cells.add('evidence_suppressed', broken ? 2 : 0, ['rate_limit']);
   cells.add('source_faults', lost && behind < STEP_MS / 1000 ? 1 : 0, ['files']);
+  files(cells, at, lost, broken);
+  // A minute without room on the disk.
+  const noRoom = second && at >= INCIDENT + 30 * MINUTE && at < INCIDENT + 31 * MINUTE;
+  cells.add('checkpoint_commits', noRoom ? 0 : 1, []);
+  cells.add('checkpoint_failures', noRoom ? 1 : 0, ['no_space']);
+  cells.add('checkpoint_restores', at < BEGIN + STEP_MS ? 1 : 0, ['none']);
+  cells.set('checkpoint_age', noRoom ? 60 : 15, []);
+  cells.set('checkpoint_bytes', 400_000 + (at - BEGIN) / 100, []);
   cells.add('state_evictions', broken && at % (10 * MINUTE) < STEP_MS ? 3 : 0, ['orphans']);
+}
+
+/** A tap whose segments are read and tidied away, and a file of somebody else's that is rotated badly during the incident. */
+function files(cells: Cells, at: number, lost: boolean, broken: boolean): void {
+  const now = broken && at % (10 * MINUTE) < STEP_MS;
+  cells.add('source_read_bytes', lost ? 0 : 90_000, ['files']);
+  cells.add('source_truncations', now ? 1 : 0, ['files']);
+  cells.add('source_lost_bytes', now ? 12_000 : 0, ['files', 'truncated']);
+  cells.add('source_cleaned_lines', 2, ['files', 'crlf']);
+  cells.add('source_copies', now ? 1 : 0, ['files']);
+  cells.add('source_removed_segments', at % (10 * MINUTE) < STEP_MS ? 1 : 0, ['files']);
+  cells.set('source_unread_rotated_bytes', lost ? 40_000 : 0, ['files']);
+  cells.set('source_backlog_ratio', Math.min(1, (at - BEGIN) / MINUTE), ['files']);
+  cells.set('source_open_files', 3, ['files']);
+  cells.set('source_files', 9, ['files']);
 }
 
 /** What prom-client would say of a sidecar's process: the figures of docs/decisions/0010, not those of the process that tells the story. */

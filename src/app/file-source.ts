@@ -6,6 +6,7 @@ import type { Cells } from '../core/measures/cells.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import type { Log } from '../sources/fault-list.ts';
 import type { FileCount } from '../sources/file-report.ts';
+import type { FileTailState } from '../sources/file-state.ts';
 import type { FileTail } from '../sources/file-tail.ts';
 import { SOURCES } from '../sources/index.ts';
 import type { Source } from '../sources/source.ts';
@@ -19,6 +20,9 @@ export interface FileSourceOptions {
   readonly cells: Cells;
   readonly log: Log;
   readonly now: () => number;
+  /** Where an earlier life stood. */
+  readonly resume: FileTailState | undefined;
+  readonly hasCommits: boolean;
 }
 
 /** Which cell each count of the source moves. */
@@ -41,7 +45,7 @@ function counterOf(cells: Cells): Readonly<Record<FileCount, (amount: number) =>
   };
 }
 
-export function createFileSource({ config, cells, log, now }: FileSourceOptions): FileTail {
+export function createFileSource({ config, cells, log, now, resume, hasCommits }: FileSourceOptions): FileTail {
   const counters = counterOf(cells);
   // At 0 from the start: an alert on their increase must see the first one.
   for (const counter of Object.values(counters)) counter(0);
@@ -51,6 +55,8 @@ export function createFileSource({ config, cells, log, now }: FileSourceOptions)
     host: config.host || FILES,
     globs: config.events,
     from: config.from,
+    resume,
+    hasCommits,
     maxLineBytes: LIMITS.maxLineBytes,
     removesSegments: remove === 'always' || (remove === 'auto' && config.origins.events === 'default'),
     log(level, message, kind) {

@@ -14,7 +14,12 @@ export const HTTP = 'http';
 const PATH = '/v1/events';
 
 /** undefined where it is not asked for. @throws ConfigError when the token cannot be had. */
-export function createIngest(config: Config, log: Log, now: () => number): HttpIngest | undefined {
+export function createIngest(
+  config: Config,
+  log: Log,
+  now: () => number,
+  stored?: () => Promise<boolean>,
+): HttpIngest | undefined {
   if (!config.ingest) return undefined;
   return SOURCES.http.create({
     name: HTTP,
@@ -23,6 +28,7 @@ export function createIngest(config: Config, log: Log, now: () => number): HttpI
     maxLineBytes: LIMITS.maxLineBytes,
     log,
     now,
+    stored,
   });
 }
 

@@ -3,11 +3,12 @@ import express from 'express';
 import { chooseFormat, type Format } from '../exporters/negotiate.ts';
 import { CONTENT_TYPES } from '../exporters/prometheus.ts';
 import type { SourceStatus } from '../sources/source.ts';
+import type { Scrape } from './exposition.ts';
 import { failPlainly, notFound, onlyGet } from './fail-plainly.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsAppOptions {
-  readonly metrics: (format: Format) => Promise<string>;
+  readonly metrics: (format: Format) => Promise<Scrape>;
   readonly statuses: () => readonly SourceStatus[];
 }
 
@@ -26,9 +27,14 @@ export function createMetricsApp({ metrics, statuses }: MetricsAppOptions): expr
   app.disable('etag');
   app.get('/metrics', async (request, response) => {
     const format = chooseFormat(request.headers.accept);
-    const body = await metrics(format);
+    const scrape = await metrics(format);
+    if ('notYet' in scrape) {
+      response.status(503).set('Retry-After', '1').type('text').send(`${scrape.notYet}\n`);
+      return;
+    }
+    if (request.method === 'GET') response.once('finish', scrape.answered);
     // A Buffer: for a string express would write the parameters of the type in an order of its own.
-    response.set('Content-Type', CONTENT_TYPES[format]).vary('Accept').send(Buffer.from(body));
+    response.set('Content-Type', CONTENT_TYPES[format]).vary('Accept').send(Buffer.from(scrape.text));
   });
   // Liveness: it answers while the event loop turns, and looks at nothing that could be slow.
   app.get('/healthz', (_request, response) => {

@@ -3,16 +3,19 @@
  * where the live pipeline meets the wall clock.
  */
 
-import { createCells } from '../core/measures/cells.ts';
+import type { Fact } from '../core/model/facts.ts';
 import { LIMITS } from '../core/model/limits.ts';
-import { createPipeline, type Pipeline } from '../core/pipeline.ts';
+import type { Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
+import { createCheckpoint, createGate, type Gate } from './checkpoint/checkpoint.ts';
+import { beginLife, type Life } from './checkpoint/life.ts';
 import type { Config } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
 import { createEvidence } from './evidence.ts';
 import { EXIT, reasonOf } from './exit.ts';
+import { createExposition } from './exposition.ts';
 import { createFileSource, FILES, showSources } from './file-source.ts';
 import { createIngest, ingestPart } from './ingest.ts';
 import { type RunningServer, startListener } from './listener.ts';
@@ -35,7 +38,7 @@ export interface RunOptions {
   readonly now?: () => number;
 }
 
-function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => number): LineSink {
+function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, now: () => number): LineSink {
   const time = createWatermark(
     sources.map(({ name }) => name),
     now(),
@@ -47,9 +50,13 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], now: () => n
     bytes: (bytes, start, end, origin, line, offset) =>
       pipeline.bytes(bytes, start, end, origin, line, offset, now() + LIMITS.maxFutureMs),
     silent: pipeline.silent,
+    pause: gate.pause,
     advance(source, watermark) {
       holdYoungGeneration();
-      pipeline.tick(time.advance(source, watermark));
+      const to = time.advance(source, watermark);
+      const pause = gate.pause();
+      if (pause === undefined) pipeline.tick(to);
+      else pause.then(() => pipeline.tick(to));
     },
   };
 }
@@ -94,45 +101,77 @@ async function startLocal(
 
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start. */
 export async function run({ config, log, signal, now = Date.now }: RunOptions): Promise<number> {
-  const cells = createCells();
+  let onFact: (fact: Fact) => void = () => {};
+  const home = config.host || FILES;
+  const options = { policy: toPolicy(config), home, onFact: (fact: Fact) => onFact(fact) };
+  const life = await beginLife(config.stateDir, FILES, log, options);
+  try {
+    return await live(life, { config, log, signal, now }, (listener) => {
+      onFact = listener;
+    });
+  } finally {
+    await life.release();
+  }
+}
+
+async function live(
+  { cells, pipeline, files: resume, slots, start }: Life,
+  { config, log, signal, now }: Required<RunOptions>,
+  listen: (onFact: (fact: Fact) => void) => void,
+): Promise<number> {
   const faults = createLogLimit(log);
   const evidence = createEvidence({ config, cells, log, stdout: process.stdout });
-  const pipeline = createPipeline({
-    ...{ policy: toPolicy(config), home: config.host || FILES, cells, onFact: evidence.onFact },
-  });
+  listen(evidence.onFact);
   cells.set('build_info', 1, [VERSION, process.version]);
-  const exporter = createPrometheusExporter(cells, { process: true });
   // Who asks for debug lines wants all of them.
   const say: SourceLog = (level, message, kind) =>
     level === 'debug' ? log(level, message, { kind }) : faults.say(kind, level, message);
-  const ingest = createIngest(config, say, now);
-  const files = createFileSource({ config, cells, log: say, now });
-  const sources: readonly Source[] = ingest === undefined ? [files] : [files, ingest];
+  const hasCommits = slots !== undefined;
+  const files = createFileSource({ config, cells, log: say, now, resume, hasCommits });
+  const gate = createGate();
+  const sources: Source[] = [files];
+  const checkpoint =
+    slots && createCheckpoint({ slots, pipeline, sources, gate, say: (l, m, kind) => faults.say(kind, l, m) });
+  const ingest = createIngest(config, say, now, checkpoint?.commitSoon);
+  if (ingest !== undefined) sources.push(ingest);
   // At 0 from the start: an alert on their increase must see the first one.
   for (const { name } of sources) {
     cells.touch('source_faults', [name]);
     cells.touch('events_missing', [name]);
     cells.touch('writers_unclean', [name]);
   }
-  const metricsApp = createMetricsApp({
-    statuses: () => sources.map((source) => source.status()).filter((status) => askedFor(config, status)),
-    metrics(format) {
+  const statuses = () => sources.map((source) => source.status());
+  const exposition = createExposition({
+    ...{ cells, exporter: createPrometheusExporter(cells, { process: true }), statuses, checkpoint, start, now },
+    holdMs: 2000 * config.scrapeIntervalSeconds,
+    refresh() {
       pipeline.refresh();
       showSources(cells, sources);
-      return exporter.render(format);
+      const age = checkpoint?.age();
+      if (age !== undefined) cells.set('checkpoint_age', age / 1000, []);
     },
+  });
+  const metricsApp = createMetricsApp({
+    statuses: () => statuses().filter((status) => askedFor(config, status)),
+    metrics: exposition.scrape,
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  const sink = createSink(pipeline, sources, now);
+  const sink = createSink(pipeline, sources, gate, now);
   let local: RunningServer | undefined;
   try {
     local = await startLocal(config, ingest === undefined ? [evidence.part] : [ingestPart(ingest), evidence.part], log);
+    checkpoint?.start();
     await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');
     await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));
+    await checkpoint?.commit();
+    if (signal.reason === 'SIGTERM') {
+      const last = await exposition.lastScrape(1000 * config.lastScrapeSeconds);
+      if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.lastScrapeSeconds });
+    }
   } finally {
-    await Promise.all([server.close(), local?.close(), evidence.close()]);
+    await Promise.all([server.close(), local?.close(), evidence.close(), checkpoint?.stop()]);
     faults.close();
   }
   log('info', 'stopped', { lag_bytes: sources.reduce((sum, source) => sum + source.status().lagBytes, 0) });

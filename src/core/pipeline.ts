@@ -10,18 +10,20 @@ import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from 
 import { clientKey, createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import type { Fact } from './model/facts.ts';
 import { LIMITS } from './model/limits.ts';
-import { DEFAULT_POLICY, type Policy } from './model/policy.ts';
+import { DEFAULT_POLICY, type Policy, withHiddenFunctions } from './model/policy.ts';
 import { type Version, versionLabel } from './protocol/revisions.ts';
 import { LineScanner } from './scan/scan.ts';
 import type { TextBytes } from './scan/words.ts';
 import { createCorrelate } from './stages/correlate.ts';
 import { decode, isRejection } from './stages/decode.ts';
 import { createDetect } from './stages/detect.ts';
-import { createRepeats, NO_TIME, type Repeats } from './stages/repeats.ts';
+import { createRepeats, NO_TIME } from './stages/repeats.ts';
 import { type Classified, createResume } from './stages/resume.ts';
+import { createRevive } from './stages/revive.ts';
 import { createSegments } from './stages/segments.ts';
 import { createSequence } from './stages/sequence.ts';
 import { createTrack, type Tracked } from './stages/track.ts';
+import { keep, keepMap, keepValues, loadParts, type Saved, saveParts } from './state.ts';
 import { createStoreHealth } from './store.ts';
 
 export interface PipelineOptions {
@@ -76,6 +78,10 @@ export interface Pipeline {
   finish(): void;
   /** Brings gauges of state up to date; call before the cells are read. */
   refresh(): void;
+  /** All that outlives one event, cells included (state.ts): to be taken whole before anything else is called. */
+  save(): Saved;
+  /** Goes on from what another pipeline saved. Before the first line. Returns the names of parts that nothing knows any more. */
+  load(saved: Saved): string[];
 }
 
 type Numbered = Pick<EventFields, 'writer' | 'host' | 'seq'>;
@@ -86,20 +92,24 @@ const DUPLICATE: Rejection = { rejected: 'duplicate' };
 const FUTURE: Rejection = { rejected: 'future_ts', field: 'ts' };
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
-  const { policy = DEFAULT_POLICY, cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
+  const { cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
+  const policy = withHiddenFunctions(options.policy ?? DEFAULT_POLICY);
   const health = createStoreHealth();
-  const measure = createMeasure(cells);
+  keep(health.parts, 'cells', cells.part);
+  const measure = createMeasure(cells, health.parts);
   const detect = createDetect(health, policy, createExchangeKey(home));
-  const track = createTrack(policy, health, home, () => correlate.held());
-  const resume = createResume(policy, health);
-  const correlate = createCorrelate(policy, health, home, (key) => resume.overdue(key, onClassified));
+  const revive = createRevive(policy);
+  const track = createTrack(policy, health, home, revive, () => correlate.held());
+  const resume = createResume(policy, health, revive);
+  const correlate = createCorrelate(policy, health, home, revive, (key) => resume.overdue(key, onClassified));
   const scanner = new LineScanner();
-  const latestVersion = new Map<string, Version | null>();
-  let now = Number.NEGATIVE_INFINITY;
-  let lastTs = 0;
-  let nextTick = Number.NEGATIVE_INFINITY;
-  /** Made when a source needs it. */
-  let repeats: Repeats | undefined;
+  const latestVersion = keepMap<string, Version | null>(health.parts, 'latest_version');
+  const time = keepValues(health.parts, 'time', {
+    now: Number.NEGATIVE_INFINITY,
+    lastTs: 0,
+    nextTick: Number.NEGATIVE_INFINITY,
+  });
+  const repeats = createRepeats(health);
 
   const state = (fact: Fact): void => {
     measure(fact);
@@ -183,9 +193,10 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const gauges = createGauges(cells, health, { open: track.open, serverLabel: measure.serverLabel });
   const tick = (to: number): void => {
     // Also without progress: a line may have brought a window that was due already.
-    if (to > now) now = to;
+    if (to > time.now) time.now = to;
+    const { now } = time;
     sequence.tick(now);
-    repeats?.tick(now);
+    repeats.tick(now);
     segments.tick(now);
     // What is over first: an exchange expires later than the operation that has left it ends.
     resume.tick(now, onClassified);
@@ -203,11 +214,11 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const accept = (event: WireEvent): void => {
     const { origin, type, fields, ts } = event;
     if (onEvent !== undefined) onEvent(event);
-    if (ownClock && ts >= nextTick) {
-      nextTick = ts + OWN_TICK_MS;
+    if (ownClock && ts >= time.nextTick) {
+      time.nextTick = ts + OWN_TICK_MS;
       tick(ts);
     }
-    lastTs = ts;
+    time.lastTs = ts;
     noteSeq(fields, origin, ts);
     if (type === 'segment' || type === 'end') {
       segments.push(writerKey(fields, origin), event);
@@ -230,14 +241,13 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const isRepeat = (line: Numbered, origin: Origin, ts: number): boolean => {
     const { writer, seq } = line;
     if (origin.mayRepeat !== true || !writer || seq === undefined || seq === null) return false;
-    repeats ??= createRepeats(health);
     return repeats.isRepeat(writerKey(line, origin), seq, ts);
   };
   const take = (event: WireEvent, notAfter: number): number | Rejection => {
     const { fields, origin, ts } = event;
     if (origin.mayRepeat === true && isRepeat(fields, origin, ts)) return refuse(DUPLICATE, origin);
     if (ts > notAfter) {
-      noteSeq(fields, origin, lastTs);
+      noteSeq(fields, origin, time.lastTs);
       return refuse(FUTURE, origin);
     }
     accept(event);
@@ -253,14 +263,14 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     accept,
     reject,
     refuse(rejection, origin) {
-      noteSeq(rejection, origin, lastTs);
+      noteSeq(rejection, origin, time.lastTs);
       refuse(rejection, origin);
     },
     line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
       if (!isRejection(decoded)) return take(decoded, notAfter);
       if (isRepeat(decoded, origin, NO_TIME)) return refuse(DUPLICATE, origin);
-      noteSeq(decoded, origin, lastTs);
+      noteSeq(decoded, origin, time.lastTs);
       return refuse(decoded, origin);
     },
     bytes(bytes, start, end, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
@@ -272,6 +282,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     tick,
     finish: () => tick(Number.POSITIVE_INFINITY),
     refresh: gauges,
+    save: () => saveParts(health.parts),
+    load: (saved) => loadParts(health.parts, saved),
   };
 }
 

@@ -3,19 +3,33 @@
  * every store: the input is lossy, so an entry may never be ended by its own event.
  */
 import type { Due, Place } from './model/due.ts';
+import type { EventFields } from './model/event.ts';
+import { type FieldsHolder, packFields, unpackFields } from './model/keep.ts';
 import type { StoreName } from './model/limits.ts';
-import { createTags, findTagged, putTagged } from './tags.ts';
+import { keep, keepMap, type Parts, readEntries, SLICE, slices } from './state.ts';
 
-/** Counts what a full store had to give up, and knows the sizes. One per pipeline. */
+/** Counts what a full store had to give up, knows the sizes and all that is kept. One per pipeline. */
 export interface StoreHealth {
   readonly evictions: Map<StoreName, number>;
   readonly sizes: Map<StoreName, () => number>;
+  readonly parts: Parts;
 }
 
-export const createStoreHealth = (): StoreHealth => ({ evictions: new Map(), sizes: new Map() });
+export function createStoreHealth(): StoreHealth {
+  const parts: Parts = new Map();
+  return { evictions: keepMap(parts, 'evictions'), sizes: new Map(), parts };
+}
 
 export function countEviction(health: StoreHealth, store: StoreName, n = 1): void {
   health.evictions.set(store, (health.evictions.get(store) ?? 0) + n);
+}
+
+/** What a store does to its values on the way into a checkpoint and out of it. */
+export interface Saving<V> {
+  /** All that hold a record of fields: those are written down without what is unknown. */
+  readonly records?: (value: V) => readonly FieldsHolder[];
+  /** Everything is read back: puts right what belongs to this process. */
+  readonly revive?: (value: V) => void;
 }
 
 /** A Map that gives its oldest entry up when a new key meets the cap. Setting a key again makes it the newest. */
@@ -29,8 +43,32 @@ export class BoundedMap<V extends object> {
     private readonly cap: number,
     private readonly health: StoreHealth,
     private readonly onEvict: (value: V, key: string) => void = () => {},
+    { records, revive }: Saving<V> = {},
   ) {
     health.sizes.set(name, () => this.#map.size);
+    keep(health.parts, name, {
+      save: () => (records === undefined ? slices(this.#map) : this.#slices(records)),
+      load: (values) =>
+        readEntries(values, (key, value) => {
+          for (const holder of records?.(value as V) ?? []) unpackFields(holder);
+          this.#map.set(key as string, value as V);
+        }),
+      loaded: () => {
+        if (revive !== undefined) for (const value of this.#map.values()) revive(value);
+      },
+    });
+  }
+
+  *#slices(records: NonNullable<Saving<V>['records']>): Generator<unknown[]> {
+    for (const slice of slices(this.#map)) {
+      const holders = slice.flatMap((each, i) => (i % 2 === 0 ? [] : records(each as V)));
+      const unpacked = holders.map(packFields);
+      try {
+        yield slice;
+      } finally {
+        for (const [i, holder] of holders.entries()) holder.fields = unpacked[i] as EventFields;
+      }
+    }
   }
 
   get size(): number {
@@ -90,94 +128,24 @@ export class BoundedMap<V extends object> {
 }
 
 /**
- * Remembers 53-bit hashes of keys (`hash53`) in two generations of `cap`: between `cap` and `2 * cap` of the newest ones in 36 bytes each,
- * off the garbage collector's mind. A false positive has a chance of 2 * cap / 2^53.
- */
-export class GenerationSet {
-  #young: Float64Array;
-  #old: Float64Array;
-  #youngTags: Uint8Array;
-  #oldTags: Uint8Array;
-  #count = 0;
-  #before = 0;
-
-  constructor(
-    name: StoreName,
-    private readonly cap: number,
-    health: StoreHealth,
-    /** Keys that must not be forgotten yet: up to half a generation of them is carried on into the new one. */
-    private readonly held: () => Iterable<string> = () => [],
-  ) {
-    // A power of two at most half full keeps probe runs short.
-    const slots = 2 ** Math.ceil(Math.log2(2 * cap));
-    this.#young = new Float64Array(slots);
-    this.#old = new Float64Array(slots);
-    this.#youngTags = createTags(slots);
-    this.#oldTags = createTags(slots);
-    health.sizes.set(name, () => this.#count + this.#before);
-  }
-
-  has(hash: number): boolean {
-    return this.#isYoung(hash) || (this.#before > 0 && findTagged(this.#oldTags, this.#old, 1, hash) >= 0);
-  }
-
-  add(hash: number): void {
-    if (this.#isYoung(hash)) return;
-    if (this.#count >= this.cap) this.#turn();
-    this.#put(hash);
-  }
-
-  #isYoung(hash: number): boolean {
-    return findTagged(this.#youngTags, this.#young, 1, hash) >= 0;
-  }
-
-  #put(hash: number): void {
-    const slot = findTagged(this.#youngTags, this.#young, 1, hash);
-    if (slot >= 0) return;
-    putTagged(this.#youngTags, this.#young, 1, ~slot, hash);
-    this.#count++;
-  }
-
-  #turn(): void {
-    const reused = this.#old;
-    const tags = this.#oldTags;
-    const carried: number[] = [];
-    for (const key of this.held()) {
-      if (carried.length >= this.cap / 2) break;
-      const hash = hash53(key);
-      if (findTagged(tags, reused, 1, hash) >= 0 && !this.#isYoung(hash)) carried.push(hash);
-    }
-    this.#old = this.#young;
-    this.#before = this.#count;
-    this.#oldTags = this.#youngTags;
-    this.#young = reused;
-    // A slot without a tag is free, whatever its number is.
-    this.#youngTags = tags.fill(0);
-    this.#count = 0;
-    for (const hash of carried) this.#put(hash);
-  }
-}
-
-/** Two 32-bit multiply-xorshift hashes in one 53-bit number (cyrb53); never 0, which marks a free slot. */
-export function hash53(text: string): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0) || 1;
-}
-
-/**
  * Binary heap of deadlines. Moving a deadline later is free (the place is corrected when it comes up); an item that is no longer
  * due leaves at once, so that the queue never keeps alive what its store has let go.
  */
 export class TimerQueue<T extends Due> {
   readonly #heap: T[] = [];
+
+  /** `store`: where its items are kept. */
+  constructor(store: StoreName, health: StoreHealth) {
+    const heap = this.#heap;
+    keep(health.parts, `${store}.timers`, {
+      *save() {
+        for (let i = 0; i < heap.length; i += SLICE) yield heap.slice(i, i + SLICE);
+      },
+      load(values) {
+        for (const slice of values as T[][]) heap.push(...slice);
+      },
+    });
+  }
 
   get size(): number {
     return this.#heap.length;

@@ -5,10 +5,10 @@
  */
 import { type Metric, type OpenMetricsContentType, Registry } from 'prom-client';
 import type { Cells, Family } from '../core/measures/cells.ts';
-import { type Sample, takeSnapshot } from './samples.ts';
+import type { Sample, Snapshot } from './samples.ts';
 
 export interface OpenMetrics {
-  render(): Promise<string>;
+  render(shot: Snapshot): Promise<string>;
 }
 
 interface Head {
@@ -47,7 +47,7 @@ export function createOpenMetrics(cells: Cells, ofProcess: readonly Metric[]): O
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const heads: Head[] = [];
-  let snapshot = new Map<Family, Sample[]>();
+  let snapshot: Snapshot = new Map();
   const register = (head: Head, values: () => Promise<readonly Sample[]>): void => {
     const { name, help, type } = head;
     const get = async (): Promise<Rendered & { readonly name: string }> => ({
@@ -73,8 +73,8 @@ export function createOpenMetrics(cells: Cells, ofProcess: readonly Metric[]): O
     register({ name, type, help, unit: unitOf(name) }, get);
   }
   return {
-    async render() {
-      snapshot = takeSnapshot(cells.families(), true);
+    async render(shot) {
+      snapshot = shot;
       try {
         const texts = await Promise.all(heads.map(({ name }) => registry.getSingleMetricAsString(name)));
         const families = heads.map((head, i) => headText(head) + samplesText(texts[i] as string));

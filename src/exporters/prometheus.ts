@@ -7,7 +7,7 @@ import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import type { Cells, Family } from '../core/measures/cells.ts';
 import type { Format } from './negotiate.ts';
 import { createOpenMetrics, type OpenMetrics } from './openmetrics.ts';
-import { type Sample, takeSnapshot } from './samples.ts';
+import { type IsHeld, type Sample, type Snapshot, takeSnapshot } from './samples.ts';
 
 /** prom-client's default metrics that are gauges with a counter's name: promtool refuses them. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -29,10 +29,20 @@ function adapter(family: Family, values: () => Sample[]): Metric {
   } as unknown as Metric;
 }
 
+/** All numbers of one moment, in whatever format somebody asks for. */
+export interface Shot {
+  render(format: Format): Promise<string>;
+}
+
 export interface PrometheusExporter {
+  /** The cells as they are now; series that are held are shown as 0. */
+  take(isHeld?: IsHeld): Shot;
   /** The exposition of the cells as they are now; text unless OpenMetrics is asked for. */
   render(format?: Format): Promise<string>;
 }
+
+const withoutExemplars = (samples: readonly Sample[]): Sample[] =>
+  samples.map((sample) => (sample.exemplar === undefined ? sample : { ...sample, exemplar: undefined }));
 
 /** `process: true` adds prom-client's default metrics of this process (not in a replay, where they would say nothing). */
 export function createPrometheusExporter(cells: Cells, options: { process: boolean }): PrometheusExporter {
@@ -43,33 +53,53 @@ export function createPrometheusExporter(cells: Cells, options: { process: boole
   }
   const ofProcess = own.getMetricsAsArray() as unknown as Metric[];
   own.clear();
-  let snapshot = new Map<Family, Sample[]>();
-  for (const family of cells.families()) own.registerMetric(adapter(family, () => snapshot.get(family) ?? []));
+  let snapshot: Snapshot = new Map();
+  for (const family of cells.families())
+    own.registerMetric(adapter(family, () => withoutExemplars(snapshot.get(family) ?? [])));
   for (const metric of ofProcess) own.registerMetric(metric);
-  const renderText = async (): Promise<string> => {
-    snapshot = takeSnapshot(cells.families(), false);
-    try {
-      return await own.metrics();
-    } finally {
-      snapshot = new Map();
-    }
-  };
   let openMetrics: OpenMetrics | undefined;
-  const renderers: Readonly<Record<Format, () => Promise<string>>> = {
-    text: renderText,
-    openmetrics() {
+  const renderers: Readonly<Record<Format, (shot: Snapshot) => Promise<string>>> = {
+    async text(shot) {
+      snapshot = shot;
+      try {
+        return await own.metrics();
+      } finally {
+        snapshot = new Map();
+      }
+    },
+    openmetrics(shot) {
       // Built for the first that asks: most of the others never do.
       openMetrics ??= createOpenMetrics(cells, ofProcess);
-      return openMetrics.render();
+      return openMetrics.render(shot);
     },
+  };
+  /** The registries hold one snapshot at a time. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const take = (isHeld?: IsHeld): Shot => {
+    const shot = takeSnapshot(cells.families(), true, isHeld);
+    const texts = new Map<Format, Promise<string>>();
+    return {
+      async render(format) {
+        let text = texts.get(format);
+        if (text === undefined) {
+          text = turn.then(() => renderers[format](shot));
+          turn = text.catch(() => {});
+          texts.set(format, text);
+        }
+        return text;
+      },
+    };
   };
   const rendering = new Map<Format, Promise<string>>();
   return {
+    take,
     async render(format = 'text') {
       // Scrapes that overlap get the same text.
       let text = rendering.get(format);
       if (text === undefined) {
-        text = renderers[format]().finally(() => rendering.delete(format));
+        text = take()
+          .render(format)
+          .finally(() => rendering.delete(format));
         rendering.set(format, text);
       }
       return text;

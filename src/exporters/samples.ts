@@ -57,20 +57,34 @@ function* histogramSamples(
   yield { labels, value: cumulative, metricName: `${name}_count` };
 }
 
+/** Is this series still shown as 0 (debut.ts)? */
+export type IsHeld = (family: Family, cell: Cell) => boolean;
+const NEVER: IsHeld = () => false;
+const atZero = (cell: Cell): Cell => ({
+  ...cell,
+  value: 0,
+  buckets: cell.buckets === null ? null : cell.buckets.map(() => 0),
+  exemplars: null,
+});
+
 /** All samples of a family as they are now. */
-export function samplesOf(family: Family, withExemplars: boolean): Sample[] {
+export function samplesOf(family: Family, withExemplars: boolean, isHeld: IsHeld = NEVER): Sample[] {
   const { spec, cells } = family;
   const names = spec.labels.map(([name]) => name);
+  const shown = (cell: Cell): Cell => (isHeld(family, cell) ? atZero(cell) : cell);
   if (spec.buckets !== undefined)
-    return cells.flatMap((cell) => [...histogramSamples(family, cell, labelsOf(cell, names), withExemplars)]);
-  return cells.map((cell) => {
-    const sample = { labels: labelsOf(cell, names), value: cell.value };
+    return cells.flatMap((cell) => [...histogramSamples(family, shown(cell), labelsOf(cell, names), withExemplars)]);
+  return cells.map((each) => {
+    const cell = shown(each);
+    const sample = { labels: labelsOf(each, names), value: cell.value };
     const exemplar = withExemplars ? exemplarSample(cell.exemplars?.[0]) : undefined;
     return exemplar === undefined ? sample : { ...sample, exemplar };
   });
 }
 
+export type Snapshot = ReadonlyMap<Family, Sample[]>;
+
 /** The samples of all families, taken in one go: an exposition must not show an operation in one family and not yet in the next. */
-export function takeSnapshot(families: Iterable<Family>, withExemplars: boolean): Map<Family, Sample[]> {
-  return new Map([...families].map((family) => [family, samplesOf(family, withExemplars)]));
+export function takeSnapshot(families: Iterable<Family>, withExemplars: boolean, isHeld: IsHeld = NEVER): Snapshot {
+  return new Map([...families].map((family) => [family, samplesOf(family, withExemplars, isHeld)]));
 }

@@ -104,6 +104,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const at = now();
     isScanDue = false;
     const listing = await scan();
+    while (sink.pause?.() !== undefined) await sink.pause?.();
     await files.reconcile(listing, isFirstScan && from === 'end' && resume === undefined, sink);
     isUp = listing.errors.size === 0;
     sayOnceIfWaiting(listing);
@@ -151,6 +152,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     async look(sink, watched) {
       const isScan = isScanDue || files.hasAstray() || elapsed() >= nextScanAt;
       if (isScan) await scanNames(sink, watched);
+      while (sink.pause?.() !== undefined) await sink.pause?.();
       for (const path of touched) files.glance(path);
       touched.clear();
       files.check(sink, isScan);

@@ -183,6 +183,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       let seen = 0;
       for (const path of listing.paths) {
         if (++seen % NAMES_PER_TURN === 0) await nextTurn();
+        while (sink.pause?.() !== undefined) await sink.pause?.();
         const file = known(path, sink);
         if (!file) continue;
         if ('identity' in file) {
@@ -200,6 +201,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       if (options.remover === undefined) return;
       for (const file of [...files.values()]) {
         if (++seen % NAMES_PER_TURN === 0) await nextTurn();
+        while (sink.pause?.() !== undefined) await sink.pause?.();
         if (!options.remover.tryRemove(file)) continue;
         file.discard(sink);
         forget(file);

@@ -82,6 +82,7 @@ export function createFileTail(options: FileTailOptions): FileTail {
   /** Until all is read (true) or time is up. */
   async function readAll(sink: LineSink, isOver: () => boolean): Promise<boolean> {
     while (!isOver()) {
+      while (sink.pause?.() !== undefined) await sink.pause?.();
       if (!reader.turn(sink)) return true;
       await nextTurn();
     }

@@ -34,6 +34,8 @@ export interface HttpIngestOptions {
   readonly maxHeldBytes?: number;
   readonly idleMs?: number;
   readonly pollMs?: number;
+  /** Resolves when all that was delivered so far is durable; false where that failed. Unset: nothing is kept. */
+  readonly stored?: (() => Promise<boolean>) | undefined;
   /** Wall clock, Unix ms. */
   readonly now?: () => number;
 }
@@ -156,6 +158,7 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     if ('error' in body) return send(body);
     const account = await deliver(body, accepted.format, request.socket, sink as LineSink);
     if ('error' in account) return send(account);
+    if (options.stored !== undefined && !(await options.stored())) return send(REFUSALS.stored);
     const { accepted: good, rejected, duplicates } = account;
     log(
       'debug',

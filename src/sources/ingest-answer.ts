@@ -16,6 +16,7 @@ const STATUSES = {
   wrong_type: 415,
   busy: 429,
   stopping: 503,
+  not_stored: 503,
 } as const;
 
 export interface Refusal {
@@ -35,6 +36,9 @@ export const refusal = (
 export const REFUSALS = {
   busy: refusal('busy', 'too many bytes in flight; send the batch again', { 'Retry-After': '1' }),
   stopping: refusal('stopping', 'not running; send the batch again', { 'Retry-After': '5' }),
+  stored: refusal('not_stored', 'counted, but a crash may lose it; sent again, lines with writer and seq are known', {
+    'Retry-After': '5',
+  }),
   method: refusal('wrong_method', 'POST only', { Allow: 'POST' }),
   token: refusal('unauthorized', 'a bearer token is required', { 'WWW-Authenticate': 'Bearer realm="tailfin"' }),
   browser: refusal('from_browser', 'no requests of web pages (Origin)'),

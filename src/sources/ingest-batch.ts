@@ -52,6 +52,7 @@ export async function deliverBatch(
     const splitter = createLineSplitter(options);
     for (const [i, slice] of chunks.flatMap((chunk) => [...slicesOf(chunk)]).entries()) {
       if (i > 0) await nextTurn();
+      while (sink.pause?.() !== undefined) await sink.pause?.();
       splitter.push(slice, receiver);
     }
     splitter.end(receiver);
@@ -63,14 +64,18 @@ export async function deliverBatch(
     return refusal('bad_array', `expected one JSON array, which breaks at byte ${fault}; nothing of it was counted`);
   }
   const encoding = isAscii(bytes) ? 'ascii' : isUtf8(bytes) ? 'utf8' : 'mixed';
-  await eachElement(bytes, (n, start, end) => {
-    const { origin, maxLineBytes } = options;
-    if (end - start > maxLineBytes) return receiver.reject('oversize', origin, n, start);
-    const slicer = bytes as Slicer;
-    if (encoding === 'ascii' && receiver.bytes?.(slicer, start, end, origin, n, start) != null) return;
-    if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) receiver.invalidUtf8(origin, n, start);
-    receiver.line(slicer.utf8Slice(start, end), origin, n, start);
-  });
+  await eachElement(
+    bytes,
+    (n, start, end) => {
+      const { origin, maxLineBytes } = options;
+      if (end - start > maxLineBytes) return receiver.reject('oversize', origin, n, start);
+      const slicer = bytes as Slicer;
+      if (encoding === 'ascii' && receiver.bytes?.(slicer, start, end, origin, n, start) != null) return;
+      if (encoding === 'mixed' && !isUtf8(bytes.subarray(start, end))) receiver.invalidUtf8(origin, n, start);
+      receiver.line(slicer.utf8Slice(start, end), origin, n, start);
+    },
+    () => sink.pause?.(),
+  );
   return batch;
 }
 
@@ -90,6 +95,7 @@ function* slicesOf(chunk: Buffer): Generator<Buffer> {
 async function eachElement(
   bytes: Buffer,
   take: (n: number, start: number, end: number) => void,
+  pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<number | undefined> {
   const array = readJsonArray(bytes);
   let sliceEnd = SLICE_BYTES;
@@ -97,6 +103,7 @@ async function eachElement(
     const step = array.next();
     if (step === 'fault') return array.end;
     if (step === 'end') return undefined;
+    while (pause() !== undefined) await pause();
     take(n, array.start, array.end);
     if (array.end < sliceEnd && n % SLICE_LINES !== 0) continue;
     sliceEnd = array.end + SLICE_BYTES;

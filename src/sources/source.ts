@@ -29,6 +29,11 @@ export interface LineSink {
    */
   silent?(origin: Origin): void;
   /**
+   * Set while what was delivered is written down: until it has resolved nothing may be delivered. Asked before each stretch of
+   * deliveries that nothing interrupts.
+   */
+  pause?(): Promise<void> | undefined;
+  /**
    * Called after each slice of work: everything of this source up to `watermark` (Unix ms of event time) was delivered.
    * -Infinity while nothing is known.
    */

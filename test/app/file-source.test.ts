@@ -25,7 +25,14 @@ async function afterReading(t: TestContext, flags: Record<string, unknown>) {
   utimesSync(path, past, past);
   const cells = createCells();
   const config = loadConfig({ flags: { events: join(folder, '*.ndjson'), ...flags } });
-  const source = createFileSource({ config, cells, log: () => {}, now: Date.now });
+  const source = createFileSource({
+    config,
+    cells,
+    log: () => {},
+    now: Date.now,
+    resume: undefined,
+    hasCommits: false,
+  });
   const before = [...cells.families()].filter(({ cells: all }) => [...all].length > 0).map(({ spec }) => spec.name);
   await source.drain(SINK, 10_000);
   await source.drain(SINK, 10_000);

@@ -92,7 +92,7 @@ test('cells: own health has room past the cap', () => {
 
 test('budget: the first names keep theirs, `_other` is one of the 64', () => {
   const cells = createCells();
-  const budget = createLabelBudget(cells);
+  const budget = createLabelBudget(cells, new Map());
   const labels = Array.from({ length: 100 }, (_, i) => budget.server(`s${i}`));
   assert.equal(new Set(labels).size, LIMITS.servers);
   assert.equal(labels[0], 's0');
@@ -103,7 +103,7 @@ test('budget: the first names keep theirs, `_other` is one of the 64', () => {
 
 test('budget: `_other` is one of the 32 endpoints of a server, and each server has its own', () => {
   const cells = createCells();
-  const budget = createLabelBudget(cells);
+  const budget = createLabelBudget(cells, new Map());
   for (const server of ['a', 'b']) {
     budget.server(server);
     const labels = Array.from({ length: 50 }, (_, i) => budget.endpoint(server, `10.0.0.${i}:80`));

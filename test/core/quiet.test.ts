@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { hash53 } from '../../src/core/generation-set.ts';
 import { createExchangeKey } from '../../src/core/model/exchange.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import { emptyAttempt } from '../../src/core/stages/attempt.ts';
 import { Quiet } from '../../src/core/stages/quiet.ts';
-import { hash53 } from '../../src/core/store.ts';
 import { SEED } from '../support/property.ts';
 
 const HOST = 'home';

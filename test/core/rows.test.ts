@@ -1,6 +1,7 @@
 /** Attempts written down as rows: what is read is what was written, and the fact of a row is what the rules say of the attempt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hash53 } from '../../src/core/generation-set.ts';
 import { createExchangeKey } from '../../src/core/model/exchange.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
@@ -8,7 +9,6 @@ import { emptyAttempt } from '../../src/core/stages/attempt.ts';
 import { FirstTry } from '../../src/core/stages/first-try.ts';
 import * as outcome from '../../src/core/stages/outcome.ts';
 import { Quiet } from '../../src/core/stages/quiet.ts';
-import { hash53 } from '../../src/core/store.ts';
 import { dice } from '../support/random.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? 20261129);

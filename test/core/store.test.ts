@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { GenerationSet, hash53 } from '../../src/core/generation-set.ts';
 import type { Due } from '../../src/core/model/due.ts';
-import { BoundedMap, createStoreHealth, GenerationSet, hash53, TimerQueue } from '../../src/core/store.ts';
+import { BoundedMap, createStoreHealth, TimerQueue } from '../../src/core/store.ts';
 import { SEED } from '../support/property.ts';
 
 const names = ['a', 'b', 'c', 'd'] as const;
@@ -161,7 +162,7 @@ interface Item extends Due {
 const item = (name: number): Item => ({ name, deadline: Number.POSITIVE_INFINITY, place: null });
 
 test('TimerQueue: strictly before now, in order of deadlines, once each', () => {
-  const queue = new TimerQueue<Item>();
+  const queue = new TimerQueue<Item>('operations', createStoreHealth());
   const fired: number[] = [];
   for (const [name, at] of [30, 10, 20, 10].entries()) queue.schedule(Object.assign(item(name), { deadline: at }));
   const expire = (now: number) => queue.expire(now, ({ name }) => fired.push(name));
@@ -176,7 +177,7 @@ test('TimerQueue: strictly before now, in order of deadlines, once each', () => 
 });
 
 test('TimerQueue: what is not due any more leaves at once, so that nothing is kept alive', () => {
-  const queue = new TimerQueue<Item>();
+  const queue = new TimerQueue<Item>('operations', createStoreHealth());
   const items = Array.from({ length: 1000 }, (_, name) => item(name));
   for (const [i, each] of items.entries()) queue.schedule(Object.assign(each, { deadline: (i * 7919) % 1000 }));
   assert.equal(queue.size, 1000);
@@ -196,7 +197,7 @@ test('TimerQueue: what is not due any more leaves at once, so that nothing is ke
 });
 
 test('TimerQueue: an item that is put off while it fires is due again', () => {
-  const queue = new TimerQueue<Item>();
+  const queue = new TimerQueue<Item>('operations', createStoreHealth());
   const one = item(1);
   const fired: number[] = [];
   one.deadline = 10;
@@ -215,7 +216,7 @@ test('TimerQueue: agrees with a sorted list, whatever is moved to and fro (prope
   const look = fc.record({ now: fc.nat(120) });
   fc.assert(
     fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: move }, look), { maxLength: 60 }), (steps) => {
-      const queue = new TimerQueue<Item>();
+      const queue = new TimerQueue<Item>('operations', createStoreHealth());
       const items = Array.from({ length: 8 }, (_, name) => item(name));
       const deadlines = new Map<number, number>();
       for (const step of steps) {

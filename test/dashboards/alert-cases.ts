@@ -360,6 +360,20 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'TailfinCheckpointFailing',
+    series: { [own('checkpoint_failures_total', 'reason="no_space"')]: '0x10 3x100' },
+    labels: { ...AT_POD, severity: 'warning', reason: 'no_space' },
+    value: '3',
+    notBefore: 14,
+    fires: 18,
+    resolved: 40,
+    quiet: {
+      why: 'over long ago',
+      series: { [own('checkpoint_failures_total', 'reason="no_space"')]: '3x100' },
+      at: [20, 80],
+    },
+  },
+  {
     alert: 'TailfinStateEvictions',
     series: { [own('state_evictions_total', 'store="open_exchanges"')]: '0x10 2x100' },
     labels: { ...AT_POD, severity: 'warning', store: 'open_exchanges' },

@@ -12,6 +12,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
 import { createPipeline, type Pipeline } from '../../src/core/pipeline.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
+import { restartInto } from './restart.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Line = Fields & { readonly v: 1; readonly type: string; readonly ts: number };
@@ -101,6 +102,10 @@ export interface RunOptions {
   readonly tickEach?: number;
   /** Event time between two ticks instead. */
   readonly tickMs?: number;
+  /** Before which lines everything goes through a checkpoint into a new pipeline. */
+  readonly restartAt?: (at: number) => boolean;
+  /** Called with each fact while it is valid. */
+  readonly onFact?: (fact: Fact) => void;
   /** false: the windows stay open. */
   readonly finish?: boolean;
 }
@@ -135,13 +140,19 @@ function keep(fact: Fact): Fact {
 
 /** Lines (text or objects) through a pipeline of its own, in the given order; at the end every window closes. */
 export function runLines(lines: readonly (Line | string)[], options: RunOptions = {}): Run {
-  const { policy = DEFAULT_POLICY, tickEach = 1, tickMs, finish = true } = options;
+  const { policy = DEFAULT_POLICY, tickEach = 1, tickMs, finish = true, restartAt = () => false, onFact } = options;
   const facts: Fact[] = [];
-  const pipeline = createPipeline({ policy, onFact: (fact) => facts.push(keep(fact)) });
+  const note = (fact: Fact): void => {
+    onFact?.(fact);
+    facts.push(keep(fact));
+  };
+  const create = () => createPipeline({ policy, onFact: note });
+  let pipeline = create();
   let newest = Number.NEGATIVE_INFINITY;
   let tickedAt = Number.NEGATIVE_INFINITY;
   let since = 0;
   for (const [at, each] of lines.entries()) {
+    if (restartAt(at)) pipeline = restartInto(pipeline, create());
     const event = decode(typeof each === 'string' ? each : JSON.stringify(each), ORIGIN, at + 1, 0);
     if (isRejection(event)) {
       pipeline.reject(event.rejected, ORIGIN);

@@ -223,9 +223,14 @@ export async function startSidecar(
     logs,
     get,
     async scrape() {
-      const { status, body } = await get('/metrics');
-      assert.equal(status, 200, body);
-      return readExposition(body);
+      // Without a checkpoint it shows nothing before it has read what was there at the start.
+      let answer = await get('/metrics');
+      await until(async () => {
+        if (answer.status === 503) answer = await get('/metrics');
+        return answer.status !== 503;
+      }, BEGINNING);
+      assert.equal(answer.status, 200, answer.body);
+      return readExposition(answer.body);
     },
     async ready() {
       const { status, body } = await get('/readyz');
@@ -233,6 +238,8 @@ export async function startSidecar(
     },
   };
 }
+
+const BEGINNING = { timeoutMs: 70_000, everyMs: 20, what: 'an answer of /metrics other than 503' };
 
 export interface Exposition {
   readonly samples: readonly Sample[];

@@ -344,6 +344,16 @@
         description: About {{ "{{" }} $value | humanize {{ "}}" }} samples of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} went to _other in an hour ({{ "{{" }} $labels.label {{ "}}" }}). Totals are right, names are lost. First join names with servers.NAME.match.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinlabeloverflow"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
+    - alert: TailfinCheckpointFailing
+      expr: sum by (cluster, namespace, pod, reason) (increase(tailfin_checkpoint_failures_total{{ "{" }}{{ .Values.rules.job }}}[15m])) > {{ .Values.rules.checkpoint_failures }}
+      for: 5m
+      labels:
+        severity: warning
+      annotations:
+        summary: A Tailfin sidecar cannot store its checkpoints.
+        description: "About {{ "{{" }} $value | humanize {{ "}}" }} checkpoints of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} failed in 15 minutes: {{ "{{" }} $labels.reason {{ "}}" }}. Numbers are right until it is killed; then it must read everything again. First look at the state volume: room, and who may write."
+        runbook_url: "{{ .Values.rules.runbook_url }}#tailfincheckpointfailing"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinStateEvictions
       expr: sum by (cluster, namespace, pod, store) (increase(tailfin_state_evictions_total{{ "{" }}{{ .Values.rules.job }}}[30m])) > {{ .Values.rules.evictions }}
       for: 5m

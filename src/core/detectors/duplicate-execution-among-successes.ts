@@ -1,9 +1,9 @@
 /** The same write succeeded twice, with no failure that an error rate could show. */
 
+import { hash53 } from '../generation-set.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import { CALL } from '../protocol/methods.ts';
-import { hash53 } from '../store.ts';
 import { aboutExchange, detector } from './detector.ts';
 import { callHash, clientBits, createSuccessLog, exchangeBits, type Success } from './success-log.ts';
 

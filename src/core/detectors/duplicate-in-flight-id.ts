@@ -1,7 +1,7 @@
 /** One client used the same JSON-RPC id for two requests at a time: it cannot tell the answers apart. */
+import { hash53 } from '../generation-set.ts';
 import { clientOf, isRequest } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
-import { hash53 } from '../store.ts';
 import { aboutExchange, detector } from './detector.ts';
 
 /** The latest calls of one client in a ring: numbers alone, since strings in it would be most of what the collector has to keep. */

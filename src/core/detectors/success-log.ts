@@ -3,10 +3,13 @@
  * strings they would be most of what the garbage collector has to look at. It compares nothing; hashes stand for names, so that of two
  * calls it can say that they are not equal, and with a chance of 2^-32 wrongly that they are.
  */
+
+import { hash53 } from '../generation-set.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { clientOf } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
-import { countEviction, hash53, type StoreHealth } from '../store.ts';
+import { keep } from '../state.ts';
+import { countEviction, type StoreHealth } from '../store.ts';
 import { createTags, findTagged, putTagged } from '../tags.ts';
 
 export interface Success {
@@ -61,6 +64,8 @@ export function callHash({ host, server, fields }: Exchange): number | null {
   // The digest keeps its 53 bits; the rest moves them.
   return ((hash53(digest) + (place >>> 0) * 0x100001) % Number.MAX_SAFE_INTEGER) + 1;
 }
+
+type Six = [number, number, number, number, number, number];
 
 /**
  * Open addressing, at most half full. A slot has 32 bytes, so that looking at it costs the memory one line: two numbers, the hash of the
@@ -120,6 +125,29 @@ class Generation {
     if (ts > this.newest) this.newest = ts;
   }
 
+  /** Hash, open time, duration and the three hashes of each. */
+  save(): Float64Array {
+    const all = new Float64Array(6 * this.size);
+    let at = 0;
+    for (let slot = 0; slot < this.#tags.length; slot++) {
+      if (this.#tags[slot] === 0) continue;
+      const [n, w] = [SLOT_NUMBERS * slot, SLOT_WORDS * slot + FIRST_WORD];
+      all.set(this.#numbers.subarray(n, n + 2), at);
+      all.set(this.#words.subarray(w, w + 4), at + 2);
+      at += 6;
+    }
+    return all;
+  }
+
+  load(all: Float64Array, newest: number): void {
+    for (let at = 0; at < all.length; at += 6) {
+      const [hash, time, took, exchange, client, rpc] = all.subarray(at, at + 6) as unknown as Six;
+      const openTs = Math.abs(time);
+      this.set(hash, { openTs, openKnown: time >= 0, ts: openTs + took, exchange, client, rpc });
+    }
+    this.newest = newest;
+  }
+
   clear(): void {
     this.#tags.fill(0);
     this.size = 0;
@@ -138,6 +166,13 @@ export function createSuccessLog(health: StoreHealth, keepMs: number): SuccessLo
   let young = new Generation();
   let old = new Generation();
   health.sizes.set(STORE, () => young.size + old.size);
+  keep(health.parts, STORE, {
+    save: () => [young, old].map((each) => [each.save(), each.newest]),
+    load(saved) {
+      for (const [i, [all, newest]] of (saved as [Float64Array, number][]).entries())
+        (i === 0 ? young : old).load(all, newest);
+    },
+  });
   return {
     swap(hash, exchange) {
       const now = successOf(exchange);

@@ -1,5 +1,6 @@
 /** Budgets of label values that come from outside: the first N keep their name, the rest is `_other`, counted. */
 import { LIMITS } from '../model/limits.ts';
+import { keepMap, type Parts } from '../state.ts';
 import type { Cells } from './cells.ts';
 import { OTHER } from './domains.ts';
 
@@ -13,8 +14,8 @@ export interface LabelBudget {
   endpoint(server: string, name: string | null): string;
 }
 
-export function createLabelBudget(cells: Cells): LabelBudget {
-  const servers = new Map<string, Set<string>>();
+export function createLabelBudget(cells: Cells, parts: Parts): LabelBudget {
+  const servers = keepMap<string, Set<string>>(parts, 'labels');
   return {
     server(name) {
       if (servers.has(name)) return name;

@@ -3,7 +3,9 @@
  * label hashing, measured). Counters only grow. Past the series cap a sample goes to the `_other` server, so totals stay exact.
  */
 import { LIMITS } from '../model/limits.ts';
+import type { Part } from '../state.ts';
 import { CATALOG, type LabelValues, type MetricKey, type MetricSpec } from './catalog.ts';
+import { createCellsPart } from './cells-state.ts';
 import { OTHER, SERVER } from './domains.ts';
 import { type Exemplars, keepExemplar, placesFor } from './exemplars.ts';
 
@@ -15,9 +17,19 @@ export interface Cell {
   readonly buckets: number[] | null;
   /** null: the catalog says that this series shows none. */
   readonly exemplars: Exemplars | null;
+  /**
+   * How far it has come in being shown (exporters/debut.ts): NEW, then the wall clock (Unix ms) at which it was first served, as 0;
+   * SHOWN for good.
+   */
+  debut: number;
 }
 
+export const NEW = 0;
+export const SHOWN = -1;
+
 type Node = Map<string, Node | Cell>;
+/** Where the one cell of a family without labels stands. */
+const ALONE = '';
 
 export interface Family {
   readonly key: MetricKey;
@@ -58,6 +70,8 @@ export interface Cells {
   /** Drops all series of a gauge whose label sets come and go. */
   clear(key: MetricKey): void;
   families(): Iterable<Family>;
+  /** All of them as a part of the state. */
+  readonly part: Part;
   readonly series: number;
 }
 
@@ -91,6 +105,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
 
   const find = (family: Family, values: readonly string[]): Cell | undefined => {
     let node: Node | Cell | undefined = family.root;
+    if (values.length === 0) return family.root.get(ALONE) as Cell | undefined;
     for (let i = 0; i < values.length && node !== undefined; i++) node = (node as Node).get(values[i] as string);
     return node as Cell | undefined;
   };
@@ -102,6 +117,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
       value: 0,
       buckets: buckets === undefined ? null : new Array<number>(buckets.length + 1).fill(0),
       exemplars: placesFor(family.spec, values),
+      debut: NEW,
     };
     let node = family.root;
     for (let i = 0; i < values.length - 1; i++) {
@@ -113,7 +129,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
       }
       node = next;
     }
-    node.set(values.at(-1) as string, cell);
+    node.set(values.at(-1) ?? ALONE, cell);
     family.cells.push(cell);
     series += buckets === undefined ? 1 : buckets.length + 3;
     return cell;
@@ -157,6 +173,7 @@ export function createCells(cap: number = LIMITS.series): Cells {
       family.root.clear();
     },
     families: () => families.values(),
+    part: createCellsPart(families, (family, values) => find(family, values) ?? create(family, values)),
     get series() {
       return series;
     },

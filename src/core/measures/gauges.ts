@@ -1,6 +1,7 @@
 /** Gauges and counters of the state itself, brought up to date before the cells are read. */
 import { type Exchange, kindOf } from '../model/exchange.ts';
 import { STREAMS } from '../model/verdict.ts';
+import { keepMap } from '../state.ts';
 import type { StoreHealth } from '../store.ts';
 import type { Cells } from './cells.ts';
 
@@ -11,7 +12,7 @@ export interface GaugeSources {
 
 export function createGauges(cells: Cells, health: StoreHealth, { open, serverLabel }: GaugeSources): () => void {
   /** Streams that were open once show 0 when they are not. */
-  const shown = new Map<string, number>();
+  const shown = keepMap<string, number>(health.parts, 'shown_streams');
   return () => {
     const counts = new Map<string, number>(shown);
     for (const exchange of open()) {

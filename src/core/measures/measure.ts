@@ -8,6 +8,7 @@ import { CUTS } from '../model/verdict.ts';
 import { CALL } from '../protocol/methods.ts';
 import type { Version } from '../protocol/revisions.ts';
 import { statusMeaning } from '../protocol/status.ts';
+import { keepMap, type Parts } from '../state.ts';
 import { createLabelBudget } from './budget.ts';
 import type { Cells } from './cells.ts';
 import { sizeClass } from './domains.ts';
@@ -26,11 +27,12 @@ export interface Measure {
   serverLabel(name: string): string;
 }
 
-export function createMeasure(cells: Cells): Measure {
-  const budget = createLabelBudget(cells);
+export function createMeasure(cells: Cells, parts: Parts): Measure {
+  const budget = createLabelBudget(cells, parts);
   const meters = new Map<string, ServerMeters>();
   const seen = new Map<string, Set<Version>>();
-  const regimes = new Set<string>();
+  /** Servers whose regime is shown. */
+  const regimes = keepMap<string, true>(parts, 'shown_regimes');
 
   /** Series that alerts ask for exist at 0 before anything happens, so that `increase()` sees the first event. */
   const greet = (server: string, version: Version | null): void => {
@@ -104,7 +106,7 @@ export function createMeasure(cells: Cells): Measure {
   const onContract = (name: string, contract: Contract | undefined): void => {
     const server = budget.server(name);
     const regime = regimeOf(contract);
-    if (regime !== null) regimes.add(server);
+    if (regime !== null) regimes.set(server, true);
     // A contract that was withdrawn leaves its series at 0.
     if (!regimes.has(server)) return;
     for (const each of ['A', 'B', 'C'] as const) cells.set('stream_regime', each === regime ? 1 : 0, [server, each]);

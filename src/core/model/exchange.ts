@@ -6,7 +6,7 @@ import { isStatelessRevision, type Version, versionLabel } from '../protocol/rev
 import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
-import { pickFields } from './keep.ts';
+import { type FieldsHolder, pickFields } from './keep.ts';
 import { createPairKeys } from './pair-keys.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
@@ -197,6 +197,10 @@ export function mergeLine(exchange: Exchange, event: WireEvent, policy: Policy):
   exchange.line = event.line;
   noteMessage(exchange, event);
 }
+
+/** Itself, and the lines that wait for its end. */
+export const recordsOf = (exchange: Exchange): readonly FieldsHolder[] =>
+  exchange.waiting === null ? [exchange] : [exchange, ...exchange.waiting];
 
 /** What a message or close line proves for good. */
 function noteMessage(exchange: Exchange, event: WireEvent): void {

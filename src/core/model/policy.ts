@@ -24,6 +24,30 @@ export interface Policy {
   readonly servers: readonly ServerPolicy[];
 }
 
+/**
+ * The same policy with the functions of its servers where nobody who lists the fields of a record meets them: records point at a
+ * server, and are written down whole.
+ */
+export function withHiddenFunctions(policy: Policy): Policy {
+  const hidden = new Map<ServerPolicy, ServerPolicy>();
+  const hide = (server: ServerPolicy): ServerPolicy => {
+    const known = hidden.get(server);
+    if (known !== undefined) return known;
+    const { isReadOnlyTool, ...words } = server;
+    const own = Object.defineProperty(words, 'isReadOnlyTool', { value: isReadOnlyTool }) as ServerPolicy;
+    hidden.set(server, own);
+    return own;
+  };
+  return {
+    ...policy,
+    servers: policy.servers.map(hide),
+    server(name) {
+      const found = policy.server(name);
+      return found === undefined ? undefined : hide(found);
+    },
+  };
+}
+
 export const DEFAULT_POLICY: Policy = {
   cutMid: 'ambiguous',
   server: () => undefined,

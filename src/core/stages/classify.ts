@@ -16,6 +16,7 @@ import type {
   Verdict,
 } from '../model/verdict.ts';
 import { type Media, mediaOf } from '../protocol/media.ts';
+import { sameVerdict } from './same-verdict.ts';
 
 /** What the table looks at. Kept apart from the exchange so that the public `classifyStreamOutcome` is the very same rule. */
 export interface StreamFacts {
@@ -262,10 +263,6 @@ function requestOf(exchange: Exchange, facts: StreamFacts): RequestState {
   return exchange.fields.sent !== undefined && exchange.fields.sent !== null ? 'sent' : facts.head ? 'sent' : 'unknown';
 }
 
-/** All distinct verdicts so far, by row of the table: closed words only, so there are a few hundred at the most. */
-const VERDICTS: Verdict[][] = [];
-let distinct = 0;
-
 export function verdictOf(exchange: Exchange, facts: StreamFacts, decision: Decision): Verdict {
   const { outcome, cause, row } = decision;
   const { cut, head } = facts;
@@ -273,14 +270,7 @@ export function verdictOf(exchange: Exchange, facts: StreamFacts, decision: Deci
   const stage = outcome === 'clean' ? null : stageOf(facts);
   const by = sideOf(exchange, facts, decision);
   const request = requestOf(exchange, facts);
-  VERDICTS[row] ??= [];
-  const known = VERDICTS[row] as Verdict[];
-  for (const v of known)
-    if (v.outcome === outcome && v.cause === cause && v.regime === regime && v.cut === cut && v.stage === stage)
-      if (v.by === by && v.request === request && v.head === head) return v;
-  const verdict: Verdict = { id: distinct++, outcome, cause, regime, cut, stage, by, request, head, row };
-  known.push(verdict);
-  return verdict;
+  return sameVerdict({ outcome, cause, regime, cut, stage, by, request, head, row });
 }
 
 export const isJudged = (kind: StreamKind): kind is JudgedKind => kind !== 'none' && kind !== 'resume';

@@ -6,6 +6,7 @@ import type { WireEvent } from '../model/event.ts';
 import { type Contract, clientKey, type Exchange, type ExchangeKey } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { ServerPolicy } from '../model/policy.ts';
+import { keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 
 interface Note {
@@ -47,7 +48,7 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
   const cancels = new BoundedMap<Cancel>('cancels', LIMITS.cancels, health);
   const carriers = new BoundedMap<Note>('carriers', LIMITS.carriers, health);
 
-  let nextSweep = 0;
+  const own = keepValues(health.parts, 'context.sweep', { nextSweep: 0 });
 
   const cancelKey = (exchange: Exchange, rpcId: string): string =>
     `${clientKey(exchange.host, exchange.client, exchange.server)}\n${rpcId}`;
@@ -134,8 +135,8 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
       if (exchange.http === 'DELETE') noteDelete(exchange);
     },
     tick(now) {
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       const before = now - LIMITS.memoryMs;
       deletions.expire(before);
       cancels.expire(before);

@@ -3,6 +3,8 @@
  * attempt, and counts the operation once when nothing can change its result any more. What a result means is decided in
  * outcome.ts, when it is over in ending.ts.
  */
+
+import { hash53 } from '../generation-set.ts';
 import type { WireEvent } from '../model/event.ts';
 import { createExchangeKey, type Exchange, isOperation, serverLabel } from '../model/exchange.ts';
 import type { Fact } from '../model/facts.ts';
@@ -10,7 +12,8 @@ import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
-import { BoundedMap, countEviction, hash53, type StoreHealth, TimerQueue } from '../store.ts';
+import { keepValues } from '../state.ts';
+import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   closeAttempt,
   createAttemptPool,
@@ -27,8 +30,9 @@ import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
 import { isDelivered, isHop } from './outcome.ts';
 import { holdTrend, parseFact, settleFact } from './payload.ts';
-import { Quiet } from './quiet.ts';
+import { createQuiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
+import type { Revive } from './revive.ts';
 import type { Tracked } from './track.ts';
 
 export interface Correlate {
@@ -47,21 +51,20 @@ export function createCorrelate(
   policy: Policy,
   health: StoreHealth,
   home: string,
+  revive: Revive,
   overdue: (key: string) => void,
 ): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
   const pool = createAttemptPool();
   /** Operations that took, or may take, more than one attempt. */
-  const timers = new TimerQueue<Operation>();
+  const timers = new TimerQueue<Operation>('operations', health);
   /** Attempts that delivered at once, in order: they wait for late parse and settle lines only. */
-  const quiet = new Quiet(createExchangeKey(home), emptyAttempt);
-  let newestQuiet = Number.NEGATIVE_INFINITY;
-  health.sizes.set('quiet_operations', () => quiet.size());
+  const quiet = createQuiet(createExchangeKey(home), emptyAttempt, health, revive);
+  const latest = keepValues(health.parts, 'quiet_latest', { quietTs: Number.NEGATIVE_INFINITY });
   /** All other attempts, by exchange, as long as a line may come for them. */
-  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, (attempt) => {
-    end(attempt.operation ?? operationOf(attempt), 'evicted');
-  });
+  const evict = (attempt: Attempt) => end(attempt.operation ?? operationOf(attempt), 'evicted');
+  const attempts = new BoundedMap<Attempt>('operations', LIMITS.operations, health, evict, { revive: revive.attempt });
   const counted = createCountedFailures(health);
 
   /** An exchange is seen for the first time, or it closes and may be joined only now. */
@@ -116,7 +119,6 @@ export function createCorrelate(
     }
   };
   const onDeadline = (operation: Operation): void => end(operation, 'over');
-
   /** The oldest quiet attempt is counted, unless it got an operation of its own meanwhile. */
   const endOldest = (): void => {
     const attempt = quiet.shift();
@@ -130,8 +132,8 @@ export function createCorrelate(
     while (quiet.oldestTs() + LIMITS.joinDeliveredMs < now) endOldest();
   };
   const keepQuiet = (attempt: Attempt, exchange: Exchange): void => {
-    const ahead = attempt.judgedTs > newestQuiet + MAX_QUIET_SKEW_MS;
-    newestQuiet = Math.max(newestQuiet, attempt.judgedTs);
+    const ahead = attempt.judgedTs > latest.quietTs + MAX_QUIET_SKEW_MS;
+    latest.quietTs = Math.max(latest.quietTs, attempt.judgedTs);
     if (ahead && quiet.size() > 0) {
       update(attempt);
       return;

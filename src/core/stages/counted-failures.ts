@@ -4,6 +4,7 @@
  */
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
+import { keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 import { learnedLengths } from './ending.ts';
 
@@ -28,7 +29,7 @@ export interface CountedFailures {
 
 export function createCountedFailures(health: StoreHealth): CountedFailures {
   const failures = new BoundedMap<CountedFailure>('counted_failures', LIMITS.operations, health);
-  let nextSweep = 0;
+  const own = keepValues(health.parts, 'counted_failures.sweep', { nextSweep: 0 });
   return {
     remember(attempt, operation) {
       const { closeTs: ts, server, fullLength, cutOrEmpty, trace } = attempt;
@@ -42,8 +43,8 @@ export function createCountedFailures(health: StoreHealth): CountedFailures {
     },
     keys: () => failures.keys(),
     tick(now) {
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       failures.expire(now - LIMITS.joinUndeliveredMs);
     },
   };

@@ -6,6 +6,7 @@ import type { Fact, FindingFact } from '../model/facts.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Emit } from '../stage.ts';
+import { keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 
 export interface DetectStage {
@@ -17,7 +18,7 @@ export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: E
   const byKind = new Map<Fact['is'], Detect[]>();
   const ofPlain = new Map<Fact['is'], Detect[]>();
   const memories: { expire(before: number): void }[] = [];
-  let nextSweep = 0;
+  const own = keepValues(health.parts, 'detect.sweep', { nextSweep: 0 });
   const context: DetectorContext = {
     health,
     policy,
@@ -42,8 +43,8 @@ export function createDetect(health: StoreHealth, policy: Policy, exchangeKey: E
       if (detectors !== undefined) for (const detect of detectors) detect(fact, emit);
     },
     tick(now) {
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       for (const memory of memories) memory.expire(now - LIMITS.memoryMs);
     },
   };

@@ -7,6 +7,7 @@ import type { Exchange } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
 import { joinsWithoutDigest } from '../protocol/methods.ts';
+import { keep, keepMap, keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 import { isDelivered, isHop, isRound } from './outcome.ts';
 
@@ -90,16 +91,28 @@ function endingOf(digest: string): number {
 
 export function createJoining(health: StoreHealth): Joining {
   const replaced = new BoundedMap<Replacement>('replaced_clients', LIMITS.clients, health);
-  const byCall = new Map<string, Slot>();
+  const byCall = keepMap<string, Slot>(health.parts, 'joining_by_call');
   /** How many operations of the index have a digest of this ending (LIMITS.operations fits 16 bits). */
   const endings = new Uint16Array(ENDINGS);
-  const byRequestKey = new Map<string, Set<Operation>>();
-  let indexed = 0;
-  let nextSweep = 0;
+  const byRequestKey = keepMap<string, Set<Operation>>(health.parts, 'joining_by_request_key');
+  const own = keepValues(health.parts, 'joining', { indexed: 0, nextSweep: 0 });
+
+  keep(health.parts, 'joining_endings', {
+    save: () => [],
+    load: () => {},
+    loaded() {
+      const count = ({ indexed }: Operation): void => {
+        (endings[(indexed as IndexPlace).ending] as number)++;
+      };
+      for (const slot of byCall.values())
+        if (slot instanceof Map) for (const operations of slot.values()) operations.forEach(count);
+        else count(slot);
+    },
+  });
 
   const add = (operation: Operation, place: IndexPlace): void => {
     operation.indexed = place;
-    indexed++;
+    own.indexed++;
     if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
     if (place.key === null) return;
     (endings[place.ending] as number)++;
@@ -114,7 +127,7 @@ export function createJoining(health: StoreHealth): Joining {
   };
   const remove = (operation: Operation, place: IndexPlace): void => {
     operation.indexed = null;
-    indexed--;
+    own.indexed--;
     if (place.requestKey !== null) dropFrom(byRequestKey, place.requestKey, operation);
     if (place.key === null) return;
     (endings[place.ending] as number)--;
@@ -179,7 +192,7 @@ export function createJoining(health: StoreHealth): Joining {
       if (place !== null) add(operation, place);
     },
     find(exchange) {
-      if (indexed === 0) return undefined;
+      if (own.indexed === 0) return undefined;
       const key = exchange.fields.request_key ?? null;
       const keyed = key === null ? undefined : byRequestKey.get(requestIndexKey(exchange.host, key));
       return firstOf(keyed, exchange) ?? byArguments(exchange);
@@ -190,8 +203,8 @@ export function createJoining(health: StoreHealth): Joining {
       replaced.set(key, { ts, all });
     },
     tick(now) {
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       replaced.expire(now - LIMITS.memoryMs);
     },
   };

@@ -4,9 +4,13 @@
  */
 import type { ExchangeKey } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
-import { Rows } from './rows.ts';
+import { keep } from '../state.ts';
+import type { StoreHealth } from '../store.ts';
+import type { Revive } from './revive.ts';
+import { type PackedRows, ROW_CODES, Rows } from './rows.ts';
 
 const FIRST_ROWS = 1024;
+const SLICE_ROWS = 256;
 
 export class Quiet {
   /** Number n stands in row n modulo the number of rows, a power of two. */
@@ -36,6 +40,22 @@ export class Quiet {
   push(attempt: Attempt, hash: number): boolean {
     if (this.#tail - this.#head === this.rows.size) this.#grow();
     return this.rows.write(this.#tail++ & (this.rows.size - 1), attempt, hash);
+  }
+
+  /** Slices of what is here, oldest first. */
+  *save(): Generator<PackedRows> {
+    for (let n = this.#head; n < this.#tail; n += SLICE_ROWS) {
+      const count = Math.min(SLICE_ROWS, this.#tail - n);
+      yield this.rows.pack(Array.from({ length: count }, (_, i) => (n + i) & (this.rows.size - 1)));
+    }
+  }
+
+  load(slices: readonly PackedRows[]): void {
+    const size = slices.reduce((sum, { codes }) => sum + codes.length, 0);
+    let rows = FIRST_ROWS;
+    while (rows < size / ROW_CODES) rows *= 2;
+    this.rows = new Rows(rows, this.keyOf, this.emptyAttempt);
+    for (const slice of slices) this.#tail += this.rows.unpack(this.#tail, slice);
   }
 
   /** The attempt of an exchange, while it is here. */
@@ -96,4 +116,22 @@ export class Quiet {
     }
     this.#enteredTo = n;
   }
+}
+
+export function createQuiet(
+  keyOf: ExchangeKey,
+  emptyAttempt: () => Attempt,
+  health: StoreHealth,
+  revive: Pick<Revive, 'rows'>,
+): Quiet {
+  const quiet = new Quiet(keyOf, emptyAttempt);
+  health.sizes.set('quiet_operations', () => quiet.size());
+  keep(health.parts, 'quiet_operations', {
+    save: () => quiet.save(),
+    load(slices) {
+      for (const slice of slices as PackedRows[]) revive.rows(slice);
+      quiet.load(slices as PackedRows[]);
+    },
+  });
+  return quiet;
 }

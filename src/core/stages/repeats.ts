@@ -5,6 +5,7 @@
  * seen. It must not guess: what it has forgotten counts as new.
  */
 import { LIMITS } from '../model/limits.ts';
+import { keep, keepValues } from '../state.ts';
 import { countEviction, type StoreHealth } from '../store.ts';
 
 /** For a line whose time could not be read. */
@@ -41,6 +42,28 @@ class Table {
     return 4 * this.count >= 3 * this.slots;
   }
 
+  /** The pairs alone. */
+  save(): Float64Array {
+    const all = new Float64Array(2 * this.count);
+    let at = 0;
+    for (let slot = 0; slot < this.slots; slot++) {
+      if (this.#pairs[2 * slot] === FREE) continue;
+      all.set(this.#pairs.subarray(2 * slot, 2 * slot + 2), at);
+      at += 2;
+    }
+    return all;
+  }
+
+  load(slots: number, all: Float64Array): this {
+    this.slots = slots;
+    this.#pairs = new Float64Array(2 * slots).fill(FREE);
+    for (let at = 0; at < all.length; at += 2) {
+      const [seq, ts] = [all[at] as number, all[at + 1] as number];
+      this.put(this.find(seq, ts), seq, ts);
+    }
+    return this;
+  }
+
   grow(): void {
     const old = this.#pairs;
     this.slots *= 2;
@@ -62,6 +85,9 @@ function hash(seq: number, ts: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
+type SavedTable = readonly [slots: number, pairs: Float64Array] | null;
+type SavedMemory = readonly [name: string, heard: number, young: SavedTable, old: SavedTable];
+
 interface Memory {
   /** Time of the pipeline when it was heard last. */
   heard: number;
@@ -78,12 +104,34 @@ export interface Repeats {
 export function createRepeats(health: StoreHealth): Repeats {
   /** Least recently heard first. */
   const writers = new Map<string, Memory>();
+  const own = keepValues(health.parts, 'repeats', {
+    now: Number.NEGATIVE_INFINITY,
+    nextSweep: Number.NEGATIVE_INFINITY,
+  });
   let slots = 0;
   let lines = 0;
   let latest = '';
-  let now = Number.NEGATIVE_INFINITY;
-  let nextSweep = Number.NEGATIVE_INFINITY;
-  health.sizes.set('recent_lines', () => lines);
+  keep(health.parts, 'recent_lines', {
+    *save() {
+      for (const [name, { heard, young, old }] of writers)
+        yield [name, heard, ...[young, old].map((table) => table && [table.slots, table.save()])];
+    },
+    load(saved) {
+      for (const [name, heard, ...tables] of saved as SavedMemory[]) {
+        const [young, old] = tables.map((table) => table && new Table().load(...table));
+        for (const table of [young, old]) {
+          slots += table?.slots ?? 0;
+          lines += table?.count ?? 0;
+        }
+        writers.set(name, { heard, young: young as Table, old: old ?? null });
+      }
+      if (writers.size > 0) show();
+    },
+  });
+  /** A source that may repeat itself is there. */
+  const show = (): void => {
+    health.sizes.set('recent_lines', () => lines);
+  };
 
   const drop = (table: Table | null): number => {
     if (table === null) return 0;
@@ -108,7 +156,7 @@ export function createRepeats(health: StoreHealth): Repeats {
   const hear = (name: string): Memory => {
     const known = writers.get(name);
     if (known !== undefined && name === latest) return known;
-    const memory = known ?? { heard: now, young: new Table(), old: null };
+    const memory = known ?? { heard: own.now, young: new Table(), old: null };
     writers.delete(name);
     writers.set(name, memory);
     latest = name;
@@ -129,8 +177,9 @@ export function createRepeats(health: StoreHealth): Repeats {
 
   return {
     isRepeat(name, seq, ts) {
+      if (writers.size === 0) show();
       const memory = hear(name);
-      memory.heard = now;
+      memory.heard = own.now;
       let slot = memory.young.find(seq, ts);
       if (slot < 0 || (memory.old !== null && memory.old.find(seq, ts) < 0)) return true;
       if (memory.young.isCrowded) {
@@ -142,13 +191,13 @@ export function createRepeats(health: StoreHealth): Repeats {
       return false;
     },
     tick(to) {
-      const isFirst = now === Number.NEGATIVE_INFINITY;
-      now = to;
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      const isFirst = own.now === Number.NEGATIVE_INFINITY;
+      own.now = to;
+      if (to < own.nextSweep) return;
+      own.nextSweep = to + LIMITS.sweepMs;
       for (const [name, memory] of writers) {
-        if (isFirst) memory.heard = now;
-        else if (memory.heard < now - LIMITS.memoryMs) forget(name, memory);
+        if (isFirst) memory.heard = to;
+        else if (memory.heard < to - LIMITS.memoryMs) forget(name, memory);
       }
     },
   };

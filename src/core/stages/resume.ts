@@ -4,13 +4,14 @@
  */
 
 import type { Due } from '../model/due.ts';
-import { clientKey, type Exchange, isResumeLeg } from '../model/exchange.ts';
+import { clientKey, type Exchange, isResumeLeg, recordsOf } from '../model/exchange.ts';
 import { LINE_FIELDS } from '../model/fields.ts';
 import { pickFields } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
 import type { Emit, Stage } from '../stage.ts';
+import { keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import {
   type Decision,
@@ -22,6 +23,7 @@ import {
   type StreamFacts,
   verdictOf,
 } from './classify.ts';
+import type { Revive } from './revive.ts';
 
 export interface Judged {
   readonly is: 'judged';
@@ -67,13 +69,18 @@ export interface Resume {
   tick: Stage<never, Classified>['tick'];
 }
 
-export function createResume(policy: Policy, health: StoreHealth): Resume {
+export function createResume(policy: Policy, health: StoreHealth, revive: Revive): Resume {
   let out: Emit<Classified> = () => {};
-  const timers = new TimerQueue<Suspended>();
-  const suspended = new BoundedMap<Suspended>('suspended', LIMITS.suspended, health, (entry) => giveUp(entry));
+  // Before its timers: what is written first is written with its fields packed.
+  const suspended = new BoundedMap<Suspended>(
+    ...(['suspended', LIMITS.suspended, health] as const),
+    (entry) => giveUp(entry),
+    { records: ({ exchange }) => recordsOf(exchange), revive: ({ exchange }) => revive.exchange(exchange) },
+  );
+  const timers = new TimerQueue<Suspended>('suspended', health);
   /** The same by client and server, oldest first. */
-  const byScope = new Map<string, Set<Suspended>>();
-  const legs = new Map<string, Suspended>();
+  const byScope = keepMap<string, Set<Suspended>>(health.parts, 'suspended_by_scope');
+  const legs = keepMap<string, Suspended>(health.parts, 'suspended_by_leg');
 
   const scopeOf = (exchange: Exchange): string =>
     `${clientKey(exchange.host, exchange.client, exchange.server)}\n${exchange.server}`;

@@ -10,6 +10,8 @@ import type { Verdict } from '../model/verdict.ts';
 import type { Version } from '../protocol/revisions.ts';
 
 const NAMES = 11;
+/** Places in `codes` per row. */
+export const ROW_CODES = NAMES;
 const NUMBERS = 8;
 /** Room for one id as text of one byte per character. An exchange has two: its own and the digest of its arguments. */
 const ID_BYTES = 64;
@@ -41,6 +43,15 @@ type Own = readonly [string | null, string | null];
 
 const numberOf = (value: number | null): number => (value === null ? Number.NaN : value);
 const nullable = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+export interface PackedRows {
+  /** Names, verdicts and the like, each once, and attempts that are held as objects. */
+  words: unknown[];
+  /** The place of each name among them. */
+  readonly codes: Uint32Array;
+  readonly numbers: Float64Array;
+  readonly ids: Uint8Array;
+}
 
 export class Rows {
   /** The first name of a row is the attempt itself where that is held as an object. */
@@ -196,6 +207,39 @@ export class Rows {
       terminalKind: TERMINAL_KINDS[(flags >> 8) & 3] as Attempt['terminalKind'],
       idMatch: ID_MATCHES[(flags >> 10) & 3] as Attempt['idMatch'],
     } satisfies Partial<Attempt>);
+  }
+
+  /** Some rows in a form of their own: what is said in few words is said once. */
+  pack(rows: readonly number[]): PackedRows {
+    const codes = new Uint32Array(rows.length * NAMES);
+    const numbers = new Float64Array(rows.length * NUMBERS);
+    const ids = new Uint8Array(rows.length * 2 * ID_BYTES);
+    const known = new Map<unknown, number>();
+    const words: unknown[] = [];
+    for (const [i, row] of rows.entries()) {
+      numbers.set(this.#numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS), i * NUMBERS);
+      ids.set(this.#ids.subarray(2 * row * ID_BYTES, 2 * (row + 1) * ID_BYTES), 2 * i * ID_BYTES);
+      // Behind an object nothing was written.
+      const end = this.object(row) === null ? NAMES : 1;
+      for (let at = 0; at < end; at++) {
+        const word = this.#names[row * NAMES + at];
+        let code = known.get(word);
+        if (code === undefined) {
+          code = words.push(word) - 1;
+          known.set(word, code);
+        }
+        codes[i * NAMES + at] = code;
+      }
+    }
+    return { words, codes, numbers, ids };
+  }
+
+  /** The rows from `first` on; returns how many there were. */
+  unpack(first: number, { words, codes, numbers, ids }: PackedRows): number {
+    for (const [i, code] of codes.entries()) this.#names[first * NAMES + i] = words[code];
+    this.#numbers.set(numbers, first * NUMBERS);
+    this.#ids.set(ids, 2 * first * ID_BYTES);
+    return codes.length / NAMES;
   }
 
   /** Takes over a row as it is. */

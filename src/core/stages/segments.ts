@@ -5,6 +5,7 @@
  */
 import type { Origin, WireEvent } from '../model/event.ts';
 import { LIMITS } from '../model/limits.ts';
+import { keepMap, keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
 
 interface Segment {
@@ -40,8 +41,8 @@ export interface Segments {
 export function createSegments(events: SegmentEvents, health: StoreHealth): Segments {
   /** The newest segment of each writer. */
   const newest = new BoundedMap<Segment>('segments', LIMITS.segments, health, (segment) => forgetFile(segment));
-  const byFile = new Map<string, Segment>();
-  let nextSweep = 0;
+  const byFile = keepMap<string, Segment>(health.parts, 'segments_by_file');
+  const own = keepValues(health.parts, 'segments.sweep', { nextSweep: 0 });
 
   const forgetFile = (segment: Segment): void => {
     if (byFile.get(segment.file) === segment) byFile.delete(segment.file);
@@ -101,8 +102,8 @@ export function createSegments(events: SegmentEvents, health: StoreHealth): Segm
       if (segment !== undefined) count(segment);
     },
     tick(now) {
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       for (const segment of newest.values()) {
         if (segment.ts >= now - LIMITS.segmentMemoryMs) return;
         newest.delete(segment.writer);

@@ -5,6 +5,7 @@
 
 import type { Due } from '../model/due.ts';
 import { LIMITS } from '../model/limits.ts';
+import { keepValues } from '../state.ts';
 import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
 
 interface Hole extends Due {
@@ -39,15 +40,14 @@ export interface Sequence {
 
 export function createSequence(events: SequenceEvents, health: StoreHealth): Sequence {
   const writers = new BoundedMap<Writer>('writers', LIMITS.writers, health, (writer) => settleAll(writer));
-  const timers = new TimerQueue<Hole>();
-  let open = 0;
-  let nextSweep = 0;
-  health.sizes.set('seq_holes', () => open);
+  const timers = new TimerQueue<Hole>('seq_holes', health);
+  const own = keepValues(health.parts, 'sequence', { open: 0, nextSweep: 0 });
+  health.sizes.set('seq_holes', () => own.open);
 
   const drop = (hole: Hole): void => {
     hole.writer.holes.splice(hole.writer.holes.indexOf(hole), 1);
     timers.cancel(hole);
-    open--;
+    own.open--;
   };
   const settle = (hole: Hole): void => {
     if (!hole.writer.holes.includes(hole)) return;
@@ -59,7 +59,7 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
   };
 
   const add = (writer: Writer, from: number, to: number, source: string, deadline: number): void => {
-    if (open >= LIMITS.seqHoles) {
+    if (own.open >= LIMITS.seqHoles) {
       // No room to wait: counted now, which is right unless a late line comes.
       countEviction(health, 'seq_holes');
       events.missing(source, to - from + 1);
@@ -67,7 +67,7 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
     }
     const hole: Hole = { source, from, to, writer, deadline, place: null };
     writer.holes.push(hole);
-    open++;
+    own.open++;
     timers.schedule(hole);
   };
 
@@ -123,8 +123,8 @@ export function createSequence(events: SequenceEvents, health: StoreHealth): Seq
     },
     tick(now) {
       timers.expire(now, settle);
-      if (now < nextSweep) return;
-      nextSweep = now + LIMITS.sweepMs;
+      if (now < own.nextSweep) return;
+      own.nextSweep = now + LIMITS.sweepMs;
       writers.expire(now - LIMITS.memoryMs);
     },
   };

@@ -3,6 +3,7 @@
  * (cancellation, session deletion, a lost carrier, the contract in force), and routes parse and settle lines. It judges nothing.
  */
 
+import { GenerationSet, hash53 } from '../generation-set.ts';
 import type { Due } from '../model/due.ts';
 import type { WireEvent } from '../model/event.ts';
 import {
@@ -12,6 +13,7 @@ import {
   createExchangeKey,
   type Exchange,
   mergeLine,
+  recordsOf,
   serverName,
 } from '../model/exchange.ts';
 import { keepEvent } from '../model/keep.ts';
@@ -19,8 +21,10 @@ import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import type { Emit, Stage } from '../stage.ts';
-import { BoundedMap, GenerationSet, hash53, type StoreHealth, TimerQueue } from '../store.ts';
+import { keepMap } from '../state.ts';
+import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
 import { createContext } from './context.ts';
+import type { Revive } from './revive.ts';
 
 export type Tracked =
   | { readonly is: 'opened'; readonly exchange: Exchange }
@@ -57,21 +61,34 @@ interface Orphan extends Due {
 const MAX_WAITING = 64;
 
 /** `held`: exchanges for which a payload line may still come, however many others closed since. */
-export function createTrack(policy: Policy, health: StoreHealth, home: string, held: () => Iterable<string>): Track {
+export function createTrack(
+  policy: Policy,
+  health: StoreHealth,
+  home: string,
+  revive: Revive,
+  held: () => Iterable<string>,
+): Track {
   const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
-  const timers = new TimerQueue<Exchange>();
   const closed = new GenerationSet('closed_ids', LIMITS.closedIds, health, held);
-  const open = new BoundedMap<Exchange>('open_exchanges', LIMITS.openExchanges, health, (exchange) =>
-    lose(exchange, 'evicted'),
+  // Before its timers: what is written first is written with its fields packed.
+  const open = new BoundedMap<Exchange>(
+    ...(['open_exchanges', LIMITS.openExchanges, health] as const),
+    (exchange) => lose(exchange, 'evicted'),
+    { records: recordsOf, revive: revive.exchange },
   );
+  const timers = new TimerQueue<Exchange>('open_exchanges', health);
   /** Open exchanges by writer: all of them expire when it starts afresh. */
-  const byWriter = new Map<string, Set<Exchange>>();
-  const orphans = new BoundedMap<Orphan>('orphan_lines', LIMITS.orphanLines, health, (orphan) => {
-    orphanTimers.cancel(orphan);
-    release(orphan);
-  });
-  const orphanTimers = new TimerQueue<Orphan>();
+  const byWriter = keepMap<string, Set<Exchange>>(health.parts, 'open_by_writer');
+  const orphans = new BoundedMap<Orphan>(
+    ...(['orphan_lines', LIMITS.orphanLines, health] as const),
+    (orphan) => {
+      orphanTimers.cancel(orphan);
+      release(orphan);
+    },
+    { records: ({ events }) => events },
+  );
+  const orphanTimers = new TimerQueue<Orphan>('orphan_lines', health);
   const context = createContext(exchangeKey, health);
 
   const leave = (exchange: Exchange): void => {

@@ -1,0 +1,209 @@
+/**
+ * When a record is written and what it holds: everything that the sources and the pipeline know, taken at one moment while nothing is
+ * delivered. Whoever asks while a record is being written gets the next one, together with all others who ask. It must not decide
+ * what is shown meanwhile (exposition.ts) or what a record looks like (record.ts, slots.ts).
+ */
+import type { Cells } from '../../core/measures/cells.ts';
+import type { Pipeline } from '../../core/pipeline.ts';
+import type { Source, SourceState } from '../../sources/source.ts';
+import { reasonOf } from '../exit.ts';
+import { encodeRecord } from './record.ts';
+import type { Slots } from './slots.ts';
+
+/** Form of a record's head and of the parts of the core, all together. Change it with any of them, and give restore.ts the way there. */
+export const STATE_FORMAT = 1;
+
+export interface RecordHead {
+  readonly format: number;
+  /** By name of the source. */
+  readonly sources: Readonly<Record<string, SourceState>>;
+}
+
+/** Holds the sources while a record is taken. */
+export interface Gate {
+  pause(): Promise<void> | undefined;
+  close(): () => void;
+}
+
+export function createGate(): Gate {
+  let closed: Promise<void> | undefined;
+  return {
+    pause: () => closed,
+    close() {
+      let resolve = (): void => {};
+      closed = new Promise<void>((done) => {
+        resolve = done;
+      });
+      return () => {
+        closed = undefined;
+        resolve();
+      };
+    },
+  };
+}
+
+export interface CheckpointOptions {
+  readonly slots: Slots;
+  readonly pipeline: Pipeline;
+  readonly sources: readonly Source[];
+  readonly gate: Gate;
+  readonly say: (level: 'info' | 'warn' | 'error', message: string, kind: string) => void;
+  /** A clock that never jumps, ms. */
+  readonly elapsed?: () => number;
+}
+
+export interface Checkpoint {
+  /**
+   * Has everything up to now in a durable record: false where that failed, which was said and counted. `moment` is called when the
+   * record is taken: what it looks at is what the record holds.
+   */
+  commit(moment?: () => void): Promise<boolean>;
+  /** The same, soon: many who ask share one record, and records never take more than a tenth of the time. */
+  commitSoon(): Promise<boolean>;
+  /** Numbers that no record holds are about to be shown: a restart must not show older ones. */
+  exposeUncommitted(): Promise<void>;
+  /** Commits now and then what has changed. */
+  start(): void;
+  stop(): Promise<void>;
+  /** Age in ms of the newest record of this process; undefined where there is none. */
+  age(): number | undefined;
+}
+
+const EVERY_MS = 5000;
+const GROUP_MS = 100;
+/** A record is followed by ten times the time that it took, where nobody waits for it. */
+const REST = 10;
+
+/** Grows with every sample: while it is the same, no counter has moved. */
+export function movement(cells: Cells): number {
+  let sum = cells.series;
+  for (const { spec, key, cells: all } of cells.families())
+    if (spec.kind !== 'gauge' && !key.startsWith('checkpoint_'))
+      for (const { value, buckets } of all) sum += buckets === null ? value : buckets.reduce((a, b) => a + b, 0);
+  return sum;
+}
+
+interface Request {
+  readonly moments: (() => void)[];
+  readonly done: Promise<boolean>;
+}
+
+export function createCheckpoint(options: CheckpointOptions): Checkpoint {
+  const { slots, pipeline, sources, gate, say, elapsed = () => performance.now() } = options;
+  const { cells } = pipeline;
+  cells.add('checkpoint_commits', 0, []);
+  let running: Promise<unknown> = Promise.resolve();
+  let waiting: Request | undefined;
+  let soon: Promise<boolean> | undefined;
+  let committedAt: number | undefined;
+  let committedMovement = Number.NaN;
+  let tookMs = 0;
+  let endedAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const states = (): Record<string, SourceState> =>
+    Object.fromEntries(
+      sources.flatMap((source) => (source.state === undefined ? [] : [[source.name, source.state()]])),
+    );
+
+  /** What is taken must not change while it is taken: a source that does not wait is a fault, and this record is void. */
+  function* guarded(pieces: Iterable<Buffer>, before: number): Generator<Buffer> {
+    for (const piece of pieces) yield piece;
+    if (movement(cells) !== before) throw new Error('lines were delivered while the record was taken');
+  }
+
+  async function write(moments: readonly (() => void)[]): Promise<boolean> {
+    const startedAt = elapsed();
+    const open = gate.close();
+    try {
+      for (const moment of moments) moment();
+      const head: RecordHead = { format: STATE_FORMAT, sources: states() };
+      const moved = movement(cells);
+      const bytes = await slots.write(guarded(encodeRecord(head, pipeline.save()), moved), open);
+      committedMovement = moved;
+      committedAt = startedAt;
+      for (const source of sources) {
+        const state = head.sources[source.name];
+        if (state !== undefined) source.committed?.(state);
+      }
+      cells.add('checkpoint_commits', 1, []);
+      cells.set('checkpoint_bytes', bytes, []);
+      if (isFailing) say('info', 'checkpoints are written again', 'checkpoint_recovered');
+      isFailing = false;
+      return true;
+    } catch (error) {
+      open();
+      isFailing = true;
+      cells.add('checkpoint_failures', 1, [failureOf(error)]);
+      say(
+        'error',
+        `no checkpoint: ${reasonOf(error)}; going on without, the next try is the next scrape`,
+        'checkpoint_failed',
+      );
+      return false;
+    } finally {
+      endedAt = elapsed();
+      tookMs = endedAt - startedAt;
+    }
+  }
+
+  function commit(moment: () => void = () => {}): Promise<boolean> {
+    if (waiting !== undefined) {
+      waiting.moments.push(moment);
+      return waiting.done;
+    }
+    const moments = [moment];
+    const done = running.then(() => {
+      waiting = undefined;
+      return write(moments);
+    });
+    waiting = { moments, done };
+    running = done;
+    return done;
+  }
+
+  const restMs = (least: number): number => Math.max(least, endedAt + REST * tookMs - elapsed());
+
+  function schedule(): void {
+    timer = setTimeout(async () => {
+      if (movement(cells) !== committedMovement) await commit();
+      if (timer !== undefined) schedule();
+    }, restMs(EVERY_MS));
+    timer.unref();
+  }
+
+  return {
+    commit,
+    commitSoon() {
+      soon ??= new Promise((resolve) => {
+        setTimeout(() => {
+          soon = undefined;
+          commit().then(resolve);
+        }, restMs(GROUP_MS));
+      });
+      return soon;
+    },
+    async exposeUncommitted() {
+      await slots.markExposed().catch(() => {
+        say('warn', 'a crash before the next checkpoint may count twice what is shown now', 'checkpoint_mark_failed');
+      });
+    },
+    start: schedule,
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      await running.catch(() => {});
+      await slots.close();
+    },
+    age: () => (committedAt === undefined ? undefined : elapsed() - committedAt),
+  };
+}
+
+/** The closed words of the `reason` label. */
+function failureOf(error: unknown): 'no_space' | 'permission' | 'io' | 'internal' {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'no_space';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'permission';
+  return code === undefined ? 'internal' : 'io';
+}

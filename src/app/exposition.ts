@@ -1,0 +1,144 @@
+/**
+ * What scrapers are shown: one snapshot for all of them, never one that a crash could take back. It decides when a snapshot may be
+ * shown (not before a start has read what it may have shown in an earlier life), how long it is shared, and how long a stop waits for the
+ * last scrape. What is in a snapshot and in a record it must not know.
+ */
+import type { Cell, Cells } from '../core/measures/cells.ts';
+import { createDebut } from '../exporters/debut.ts';
+import type { Format } from '../exporters/negotiate.ts';
+import type { PrometheusExporter, Shot } from '../exporters/prometheus.ts';
+import type { SourceStatus } from '../sources/source.ts';
+import { type Checkpoint, movement } from './checkpoint/checkpoint.ts';
+import type { Start } from './checkpoint/restore.ts';
+import { createScrapeRhythm } from './scrape-rhythm.ts';
+
+export interface ExpositionOptions {
+  readonly cells: Cells;
+  readonly exporter: PrometheusExporter;
+  /** Brings gauges up to date. */
+  readonly refresh: () => void;
+  readonly statuses: () => readonly SourceStatus[];
+  /** undefined: nothing is kept, and numbers are shown as they come. */
+  readonly checkpoint: Checkpoint | undefined;
+  readonly start: Start;
+  /** A new series shows 0 for so long. */
+  readonly holdMs: number;
+  readonly now: () => number;
+  readonly elapsed?: () => number;
+}
+
+export type Scrape =
+  | { readonly text: string /** The answer is out. */; readonly answered: () => void }
+  | { readonly notYet: string };
+
+export interface Exposition {
+  scrape(format: Format): Promise<Scrape>;
+  /** Waits until what is there now was answered to a scrape; at most so long, and not at all where nobody will come. */
+  lastScrape(mostMs: number): Promise<'seen' | 'missed' | 'nobody'>;
+}
+
+/** Scrapers within this time share a snapshot, and the record that it stands in. */
+const SHARE_MS = 1000;
+/** A start without a usable record shows nothing for so long at most. */
+const REPLAY_MS = 60_000;
+const LOOK_MS = 20;
+
+interface Taken {
+  readonly shot: Shot;
+  readonly at: number;
+  readonly movement: number;
+  readonly debutants: readonly Cell[];
+  /** All of it can be seen: no series that has counted is held. */
+  readonly isWhole: boolean;
+}
+
+export function createExposition(options: ExpositionOptions): Exposition {
+  const { cells, exporter, refresh, statuses, checkpoint, start, now, elapsed = () => performance.now() } = options;
+  const debut = createDebut();
+  const rhythm = createScrapeRhythm(elapsed);
+  const startedAt = elapsed();
+  /** What was shown in an earlier life is no debut: it would seem to begin again. */
+  let isReplaying = start !== 'restored';
+  const isHolding = checkpoint !== undefined && options.holdMs > 0;
+  let holdMs = options.holdMs;
+  let latest: Taken | undefined;
+  let taking: Promise<Taken> | undefined;
+  let seen: Taken | undefined;
+
+  /** Not caught up with what was there at the start: why nothing is shown yet. */
+  function notYet(): string | undefined {
+    if (!isReplaying) return undefined;
+    const left = statuses().filter(({ tail }) => tail !== undefined && tail.backlogRatio < 1);
+    if (left.length > 0 && elapsed() - startedAt < REPLAY_MS) {
+      const bytes = left.reduce((sum, { lagBytes }) => sum + lagBytes, 0);
+      return `reading what was there at the start, ${bytes} bytes left`;
+    }
+    isReplaying = false;
+    if (start !== 'none') debut.showAll(cells.families());
+    return undefined;
+  }
+
+  function take(): Taken {
+    const at = elapsed();
+    refresh();
+    if (!isHolding) {
+      return { shot: exporter.take(), at, movement: movement(cells), debutants: [], isWhole: true };
+    }
+    debut.release(cells.families(), now(), holdMs);
+    const held = [...cells.families()].some((family) =>
+      family.cells.some((cell) => debut.isHeld(family, cell) && cell.value !== 0),
+    );
+    return {
+      ...{ shot: exporter.take(debut.isHeld), at, movement: movement(cells) },
+      ...{ debutants: debut.debutants(cells.families()), isWhole: !held },
+    };
+  }
+
+  /** The record first, then what it holds. */
+  async function committed(): Promise<Taken> {
+    if (checkpoint === undefined) return take();
+    let taken: Taken | undefined;
+    const isDurable = await checkpoint.commit(() => {
+      taken = take();
+    });
+    // The sources went on meanwhile; what is shown is what was taken.
+    if (!isDurable) await checkpoint.exposeUncommitted();
+    return taken ?? take();
+  }
+
+  async function current(): Promise<Taken> {
+    if (latest !== undefined && checkpoint !== undefined && elapsed() - latest.at < SHARE_MS) return latest;
+    taking ??= committed().finally(() => {
+      taking = undefined;
+    });
+    latest = await taking;
+    return latest;
+  }
+
+  return {
+    async scrape(format) {
+      const reason = notYet();
+      if (reason !== undefined) return { notYet: reason };
+      const taken = await current();
+      return {
+        text: await taken.shot.render(format),
+        answered() {
+          debut.served(taken.debutants, now());
+          if (seen === undefined || taken.at >= seen.at) seen = taken;
+          rhythm.scraped();
+        },
+      };
+    },
+    async lastScrape(mostMs) {
+      const waitMs = rhythm.nextWithinMs(mostMs);
+      const isSeen = (): boolean => seen?.isWhole === true && seen.movement === movement(cells);
+      if (waitMs === 0) return isSeen() ? 'seen' : 'nobody';
+      // Each new series shows its 0 once; there is no time for more.
+      holdMs = 0;
+      if (!isSeen()) latest = undefined;
+      const endsAt = elapsed() + waitMs;
+      while (!isSeen() && elapsed() < endsAt) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      return isSeen() ? 'seen' : 'missed';
+    },
+  };
+}

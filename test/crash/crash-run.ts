@@ -1,0 +1,174 @@
+/**
+ * The real `tailfin run` under load, killed again and again, as two scrapers see it: what their samples add up to, resets corrected as
+ * Prometheus' `increase()` does it, against what was written. It checks nothing; the difference is the answer.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAIN } from '../support/cli.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { random } from '../support/random.ts';
+import { until } from '../support/until.ts';
+
+export interface CrashOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly say?: (line: string) => void;
+}
+
+export interface ScraperAccount {
+  readonly everyMs: number;
+  readonly answers: number;
+  readonly refusals: number;
+  /** Samples that were lower than the one before them. */
+  readonly resets: number;
+  /** Reset-corrected sums minus what was written, by family. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+export interface CrashReport {
+  readonly lines: number;
+  readonly kills: number;
+  readonly rotations: number;
+  readonly scrapers: readonly ScraperAccount[];
+}
+
+const FAMILIES = ['tailfin_events_total', 'tailfin_stream_closes_total', 'tailfin_operations_total'] as const;
+const SCRAPE_MS = [150, 230] as const;
+const HOUR = 3_600_000;
+
+/** `increase()` over all samples of one scraper: the first one of a series adds nothing, a lower one adds its whole value. */
+class Increase {
+  readonly #before = new Map<string, number>();
+  readonly sums: Record<string, number> = Object.fromEntries(FAMILIES.map((name) => [name, 0]));
+  resets = 0;
+
+  take(text: string): void {
+    for (const { name, labels, value } of parseExposition(text)) {
+      if (!(name in this.sums)) continue;
+      const key = name + JSON.stringify(labels);
+      const before = this.#before.get(key);
+      this.#before.set(key, value);
+      if (before === undefined) continue;
+      if (value < before) this.resets++;
+      this.sums[name] = (this.sums[name] as number) + (value >= before ? value - before : value);
+    }
+  }
+}
+
+const lineOf = (n: number, ts: number): string => {
+  const isBroken = n % 7 === 0;
+  return `${JSON.stringify({
+    ...{ v: 1, type: 'close', ts, open_ts: ts - 5, exchange: `x${n}`, client: `c${n % 5}`, server: `srv${n % 9}` },
+    ...{ endpoint: `http://10.0.0.${n % 3}:80/mcp`, method: 'tools/call', target: 'get', args_digest: `a${n}` },
+    ...{ protocol_version: '2025-11-25', status: 200, content_type: 'text/event-stream', bytes: 300 + n, events: 1 },
+    ...(isBroken
+      ? { how: 'error', by: 'peer', cut: 'mid' }
+      : { how: 'eof', by: 'peer', terminal: true, id_match: 'match' }),
+  })}\n`;
+};
+
+export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): Promise<CrashReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'tailfin-crash-'));
+  const events = join(folder, 'events');
+  mkdirSync(events);
+  const next = random(seed);
+  const port = 20_000 + Math.floor(next() * 20_000);
+  const url = `http://127.0.0.1:${port}/metrics`;
+  let isOver = false;
+  let lines = 0;
+  let rotations = 0;
+  let child: ChildProcess | undefined;
+
+  const begin = (): ChildProcess => {
+    const args = ['run', '--events', join(events, '*'), '--state-dir', join(folder, 'state')];
+    const listen = ['--metrics-listen', `127.0.0.1:${port}`, '--local-listen', '127.0.0.1:0'];
+    const times = ['--scrape-interval-seconds', '1', '--log-level', 'warn'];
+    return spawn(process.execPath, [MAIN, ...args, ...listen, ...times], { stdio: ['ignore', 'ignore', 'inherit'] });
+  };
+  const isUp = async (): Promise<boolean> =>
+    fetch(url).then(
+      async (answer) => (await answer.arrayBuffer()) !== undefined && answer.status === 200,
+      () => false,
+    );
+
+  /** Some thousand lines a second, torn now and then, in files that are renamed; times run ahead fast, and end well in the past. */
+  async function write(): Promise<void> {
+    const start = Date.now() - 3 * HOUR;
+    const current = join(events, 'live.ndjson');
+    while (!isOver) {
+      const batch = Array.from({ length: 40 + Math.floor(next() * 80) }, () => lineOf(++lines, start + lines * 5));
+      const text = batch.join('');
+      const cut = next() < 0.3 ? Math.floor(next() * text.length) : text.length;
+      appendFileSync(current, text.slice(0, cut));
+      if (cut < text.length) {
+        await sleep(next() * 10);
+        appendFileSync(current, text.slice(cut));
+      }
+      if (next() < 0.01) renameSync(current, join(events, `old-${++rotations}.ndjson`));
+      await sleep(20);
+    }
+  }
+
+  async function scrape(
+    everyMs: number,
+    account: { answers: number; refusals: number },
+    seen: Increase,
+  ): Promise<void> {
+    while (!isOver) {
+      await sleep(everyMs * (0.7 + 0.6 * next()));
+      try {
+        const answer = await fetch(url);
+        const text = await answer.text();
+        if (answer.status !== 200) account.refusals++;
+        else {
+          account.answers++;
+          seen.take(text);
+        }
+      } catch {
+        // Killed.
+      }
+    }
+  }
+
+  const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, seen: new Increase() }));
+  try {
+    child = begin();
+    await until(isUp, { timeoutMs: 60_000 });
+    const scraping = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
+    const writing = write();
+    for (let kill = 1; kill <= kills; kill++) {
+      await sleep(250 + next() * 500);
+      child.kill('SIGKILL');
+      await new Promise((resolve) => child?.once('exit', resolve));
+      child = begin();
+      await until(isUp, { timeoutMs: 60_000, what: `life ${kill} answers` });
+      if (kill % 20 === 0) say(`${kill} kills, ${lines} lines`);
+    }
+    // The writer stops; what is left is read, and the windows close by the wall clock.
+    isOver = true;
+    await Promise.all([writing, ...scraping]);
+    isOver = false;
+    const ending = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
+    const isWhole = (): boolean =>
+      scrapers.every(({ seen }) => FAMILIES.every((name) => (seen.sums[name] as number) >= lines));
+    await until(isWhole, { timeoutMs: 30_000, everyMs: 100 }).catch(() => {});
+    // Longer, so that what is counted twice has the time to show.
+    await sleep(1500);
+    isOver = true;
+    await Promise.all(ending);
+  } finally {
+    isOver = true;
+    child?.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+  return {
+    ...{ lines, kills, rotations },
+    scrapers: scrapers.map(({ everyMs, answers, refusals, seen }) => ({
+      ...{ everyMs, answers, refusals, resets: seen.resets },
+      errors: Object.fromEntries(FAMILIES.map((name) => [name, (seen.sums[name] as number) - lines])),
+    })),
+  };
+}
