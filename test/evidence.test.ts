@@ -282,6 +282,8 @@ describe('outputs', () => {
     });
     const metrics = () => /"metrics on (http:[^"]+)"/.exec(running.stderr())?.[1];
     await until(() => metrics() !== undefined, PATIENT);
+    // Nothing is shown before what was there at the start is read.
+    await until(async () => (await fetch(metrics()!)).status === 200, PATIENT);
     const scrape = async () => readExposition(await (await fetch(metrics()!)).text());
     return { scrape, stderr: running.stderr, file: join(folder, 'a.ndjson') };
   }

@@ -279,7 +279,7 @@ describe('a large backlog', () => {
       join(folder, 'state'),
       '--scrape-interval-seconds',
       '0',
-      '--last-scrape-seconds',
+      '--scrape-last-seconds',
       '0',
     ];
     const before = await startSidecar(t, join(folder, '*.ndjson'), { args: flags });

@@ -71,7 +71,7 @@ export const KEYS = {
     doc: 'Folder of the checkpoint, on a volume that outlives the container: a restart goes on where the last one ended. Empty: none is kept, and a restart reads everything again. One running `tailfin` per folder.',
   },
   scrapeIntervalSeconds: {
-    path: 'scrape_interval_seconds',
+    path: 'scrape.interval_seconds',
     type: 'count',
     range: [0, 3600],
     default: 30,
@@ -79,13 +79,13 @@ export const KEYS = {
     flag: '--scrape-interval-seconds',
     doc: 'The longest interval of the scrapers. With `state_dir` a new series shows 0 for twice as long before it shows its value, so that `increase()` sees its first event. 0: it shows its value at once.',
   },
-  lastScrapeSeconds: {
-    path: 'last_scrape_seconds',
+  scrapeLastSeconds: {
+    path: 'scrape.last_seconds',
     type: 'count',
     range: [0, 300],
     default: 20,
-    env: 'TAILFIN_LAST_SCRAPE_SECONDS',
-    flag: '--last-scrape-seconds',
+    env: 'TAILFIN_SCRAPE_LAST_SECONDS',
+    flag: '--scrape-last-seconds',
     doc: 'How long a stop by SIGTERM waits at most for one more scrape, if there were any before and numbers have moved since. The grace period of the pod must be 5 s longer.',
   },
   host: {

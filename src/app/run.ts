@@ -167,8 +167,8 @@ async function live(
     await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));
     await checkpoint?.commit();
     if (signal.reason === 'SIGTERM') {
-      const last = await exposition.lastScrape(1000 * config.lastScrapeSeconds);
-      if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.lastScrapeSeconds });
+      const last = await exposition.lastScrape(1000 * config.scrapeLastSeconds);
+      if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.scrapeLastSeconds });
     }
   } finally {
     await Promise.all([server.close(), local?.close(), evidence.close(), checkpoint?.stop()]);

@@ -4,7 +4,7 @@
  * leaves quotes in a HELP as they are. The numbers are those of the cells, as in the text format.
  */
 import { type Metric, type OpenMetricsContentType, Registry } from 'prom-client';
-import type { Cells, Family } from '../core/measures/cells.ts';
+import type { Cells } from '../core/measures/cells.ts';
 import type { Sample, Snapshot } from './samples.ts';
 
 export interface OpenMetrics {

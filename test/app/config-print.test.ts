@@ -20,6 +20,10 @@ test('print: each value with its origin', () => {
     `events: [a, "b c"] # file /tailfin.yaml:1
 from: end # environment TAILFIN_FROM
 remove_read_segments: auto # default
+state_dir: "" # default
+scrape:
+  interval_seconds: 30 # default
+  last_seconds: 20 # default
 host: "" # default
 metrics_listen: "[::]:1" # flag --metrics-listen
 local_listen: 127.0.0.1:19641 # default

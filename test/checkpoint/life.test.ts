@@ -375,7 +375,7 @@ describe('the last scrape', () => {
 
   test('it is waited for no longer than its time, and said to be missed', async (t) => {
     const { file, begin } = place(t);
-    const sidecar = await begin('--last-scrape-seconds', '1');
+    const sidecar = await begin('--scrape-last-seconds', '1');
     await sidecar.scrape();
     await sleep(1500);
     writeFileSync(file, lines(0, 5));
