@@ -97,7 +97,7 @@ export function streamsBoard(q: Queries): Board {
             height: 10,
             noValue: 'all clean',
             decimals: 0,
-            steps: ['purple'],
+            steps: ['blue'],
             targets: [
               {
                 expr: `sort_desc(${sum(['outcome', 'cause'], q.increase('stream_closes', RANGE, { stream: 'response', outcome: { not: 'clean' } }))} > 0)`,

@@ -105,7 +105,7 @@ export function rarities(w: Writer, every: Every): void {
   });
   // Everything from 64 KiB on fails: a limit of a gateway.
   every(40 * SECOND, (at, broken) => {
-    const bytes = w.roll.pick([3, 9, 30, 70, 110]) * 1024;
+    const bytes = w.roll.pick([0.5, 3, 9, 30, 70, 110]) * 1024;
     const fails = broken && bytes > 65_536;
     const mine = { server: 'exports', method: 'resources/read', target: 'csv', args_digest: `e${at}` };
     const where = { endpoint: 'http://exports.shop:8080/mcp', framing: 'content_length', content_length: bytes };

@@ -3,20 +3,7 @@
  * at which it is over; and series that look alike and must not fire it. One sample a minute, times in minutes; a value holds from its
  * place on. `0x10 3x60`: eleven samples of 0 (minutes 0 to 10), then 3.
  */
-export type Series = Readonly<Record<string, string>>;
-
-export interface AlertCase {
-  readonly alert: string;
-  readonly series: Series;
-  readonly labels: Readonly<Record<string, string>>;
-  /** `$value`, as its function writes it. */
-  readonly value: string;
-  /** The condition holds, but not for long enough. */
-  readonly notBefore: number;
-  readonly fires: number;
-  readonly resolved: number;
-  readonly quiet: { readonly why: string; readonly series: Series; readonly at: readonly number[] };
-}
+import { type AlertCase, SELF_CASES } from './alert-cases-self.ts';
 
 const SHOP = 'job="tailfin", namespace="shop", server="inventory"';
 const closes = (outcome: string, pod = 'a'): string =>
@@ -25,10 +12,7 @@ const operations = (result: string): string => `tailfin_operations_total{${SHOP}
 const finding = (rule: string, pod = 'a'): string => `tailfin_findings_total{${SHOP}, pod="${pod}", rule="${rule}"}`;
 const trend = (sum: string, result: string): string =>
   `tailfin_length_trend_${sum}_total{${SHOP}, pod="a", of="result", result="${result}"}`;
-const own = (metric: string, labels: string, pod = 'a'): string =>
-  `tailfin_${metric}{job="tailfin", namespace="shop", pod="${pod}", ${labels}}`;
 const AT_SERVER = { namespace: 'shop', server: 'inventory' };
-const AT_POD = { namespace: 'shop', pod: 'a' };
 const LOW_TRAFFIC = {
   why: 'low traffic: one of two closes',
   series: { [closes('clean')]: '0x5 1x900', [closes('ambiguous')]: '0x5 1x900' },
@@ -246,145 +230,5 @@ export const ALERT_CASES: readonly AlertCase[] = [
       at: [15, 30, 61, 70],
     },
   },
-  {
-    alert: 'TailfinDown',
-    series: {
-      'up{job="tailfin", namespace="shop", pod="a", instance="10.0.0.1:19640"}': '1x10 0x20 1x60',
-      'up{job="tailfin", namespace="shop", pod="b", instance="10.0.0.2:19640"}': '1x90',
-    },
-    labels: { ...AT_POD, severity: 'warning', job: 'tailfin', instance: '10.0.0.1:19640' },
-    value: '0',
-    notBefore: 14,
-    fires: 18,
-    resolved: 35,
-    quiet: {
-      why: 'something else is down',
-      series: { 'up{job="other", instance="10.0.0.3:80"}': '0x90' },
-      at: [20, 60],
-    },
-  },
-  {
-    alert: 'TailfinAbsent',
-    series: { 'up{job="tailfin", namespace="shop", pod="a", instance="10.0.0.1:19640"}': '_x30 1x60' },
-    labels: { severity: 'warning', job: 'tailfin' },
-    value: '1',
-    notBefore: 8,
-    fires: 15,
-    resolved: 35,
-    quiet: {
-      why: 'one of two pods is left',
-      series: {
-        'up{job="tailfin", namespace="shop", pod="a", instance="10.0.0.1:19640"}': '1x90',
-        'up{job="tailfin", namespace="shop", pod="b", instance="10.0.0.2:19640"}': '1x10 _x80',
-      },
-      at: [30, 80],
-    },
-  },
-  {
-    alert: 'TailfinSourceLost',
-    series: {
-      [own('source_up', 'source="files"')]: '1x10 0x20 1x60',
-      [own('source_up', 'source="files"', 'b')]: '1x90',
-    },
-    labels: { ...AT_POD, severity: 'warning', source: 'files' },
-    value: '0',
-    notBefore: 14,
-    fires: 18,
-    resolved: 35,
-    quiet: {
-      why: 'back within 5 minutes',
-      series: { [own('source_up', 'source="files"')]: '1x10 0x3 1x60' },
-      at: [12, 20, 40],
-    },
-  },
-  {
-    alert: 'TailfinSourceLagging',
-    series: { [own('source_lag_seconds', 'source="files"')]: '0x10 90x30 0x60' },
-    labels: { ...AT_POD, severity: 'warning', source: 'files' },
-    value: '1m 30s',
-    notBefore: 18,
-    fires: 23,
-    resolved: 60,
-    quiet: {
-      why: 'a minute behind, or a short burst',
-      series: {
-        [own('source_lag_seconds', 'source="files"')]: '0x10 60x60',
-        [own('source_lag_seconds', 'source="files"', 'b')]: '0x10 300x8 0x60',
-      },
-      at: [18, 23, 60],
-    },
-  },
-  {
-    alert: 'TailfinMissingEvents',
-    series: {
-      [own('events_missing_total', 'source="files"')]: '0x10 3x90',
-      // It had lost some before it restarted: not again.
-      [own('events_missing_total', 'source="files"', 'c')]: '9x8 0x92',
-    },
-    labels: { ...AT_POD, severity: 'warning' },
-    value: '3',
-    notBefore: 14,
-    fires: 18,
-    resolved: 30,
-    quiet: { why: 'none', series: { [own('events_missing_total', 'source="files"')]: '4x100' }, at: [20, 60] },
-  },
-  {
-    alert: 'TailfinRejectedEvents',
-    series: { [own('events_rejected_total', 'source="files", reason="not_json"')]: '0x10 12x90' },
-    labels: { ...AT_POD, severity: 'warning', reason: 'not_json' },
-    value: '12',
-    notBefore: 14,
-    fires: 18,
-    resolved: 30,
-    quiet: {
-      why: 'duplicates only, and ten of another kind',
-      series: {
-        [own('events_rejected_total', 'source="files", reason="duplicate"')]: '0+10x90',
-        [own('events_rejected_total', 'source="files", reason="bad_field"')]: '0x10 10x80',
-      },
-      at: [14, 18, 60],
-    },
-  },
-  {
-    alert: 'TailfinLabelOverflow',
-    series: { [own('label_overflow_total', 'label="endpoint"')]: '0x10 4x100' },
-    labels: { ...AT_POD, severity: 'info', label: 'endpoint' },
-    value: '4',
-    notBefore: 14,
-    fires: 18,
-    resolved: 80,
-    quiet: {
-      why: 'over long ago',
-      series: { [own('label_overflow_total', 'label="endpoint"')]: '4x100' },
-      at: [20, 80],
-    },
-  },
-  {
-    alert: 'TailfinCheckpointFailing',
-    series: { [own('checkpoint_failures_total', 'reason="no_space"')]: '0x10 3x100' },
-    labels: { ...AT_POD, severity: 'warning', reason: 'no_space' },
-    value: '3',
-    notBefore: 14,
-    fires: 18,
-    resolved: 40,
-    quiet: {
-      why: 'over long ago',
-      series: { [own('checkpoint_failures_total', 'reason="no_space"')]: '3x100' },
-      at: [20, 80],
-    },
-  },
-  {
-    alert: 'TailfinStateEvictions',
-    series: { [own('state_evictions_total', 'store="open_exchanges"')]: '0x10 2x100' },
-    labels: { ...AT_POD, severity: 'warning', store: 'open_exchanges' },
-    value: '2',
-    notBefore: 14,
-    fires: 18,
-    resolved: 50,
-    quiet: {
-      why: 'over long ago',
-      series: { [own('state_evictions_total', 'store="open_exchanges"')]: '2x100' },
-      at: [20, 80],
-    },
-  },
+  ...SELF_CASES,
 ];
