@@ -25,7 +25,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { until } from '../support/until.ts';
 import { lineOf, numberOf } from './driven-rig.ts';
 import { type Case, matrix } from './matrix-rig.ts';
 import { NOBODY, untilClockMoves, withoutPrivileges } from './tail-rig.ts';
