@@ -101,7 +101,7 @@ export function clientKey(host: string, client: string | null, server: string): 
   return client === null ? `${host}\n\n${server}` : clientKeys(host, client);
 }
 
-const PAIR_KEYS = 4096;
+const PAIR_KEYS = 1024;
 /** Joins two names. Such keys are asked for several times for each exchange, and else joined and hashed anew each time. */
 export function createPairKeys(): (a: string, b: string) => string {
   const keys = new Map<string, Map<string, string>>();
