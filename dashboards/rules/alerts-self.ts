@@ -1,4 +1,5 @@
 /** Alerts about Tailfin itself: without them a quiet board is a lie. They name the pod, and use no recording rule. */
+import { FINDING_STORES } from '../../src/core/model/limits.ts';
 import { sum } from '../queries.ts';
 import { type Alert, type AlertContext, POD_AT } from './alert.ts';
 
@@ -78,7 +79,7 @@ export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
     {
       ...common,
       name: 'TailfinStateEvictions',
-      expr: `${sum([...POD, 'store'], q.increase('state_evictions', '30m'))} > ${settings.evictions}`,
+      expr: `${sum([...POD, 'store'], q.increase('state_evictions', '30m', { store: { not: FINDING_STORES } }))} > ${settings.evictions}`,
       for: '5m',
       summary: 'A store of Tailfin is full: totals may be short.',
       description: `About {{ $value | humanize }} entries of store {{ $labels.store }} of ${POD_AT} were given up in 30 minutes. First look whether exchanges stay open for ever, then at the traffic of this host.`,

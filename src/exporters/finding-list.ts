@@ -21,10 +21,13 @@ export interface ListedFinding {
   readonly evidence: FindingFact['evidence'];
 }
 
-/** A rule as the table of detectors has it. */
+/** A rule as the table of detectors has it, with what people read about it. */
 export interface CheckedRule {
   readonly rule: RuleName;
   readonly fires: string;
+  readonly means: string;
+  readonly needs: string;
+  readonly action: string;
 }
 export interface RuleHits extends CheckedRule {
   count: number;
@@ -54,7 +57,9 @@ export interface FindingList {
 }
 
 export function createFindingList(checked: readonly CheckedRule[]): FindingList {
-  const rules = checked.map(({ rule, fires }): RuleHits => ({ rule, fires, count: 0, listed: [] }));
+  const rules = checked.map(
+    ({ rule, fires, means, needs, action }): RuleHits => ({ rule, fires, means, needs, action, count: 0, listed: [] }),
+  );
   const byRule = new Map<string, RuleHits>(rules.map((hits) => [hits.rule, hits]));
   const others = new Map<string, number>();
   return {

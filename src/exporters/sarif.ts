@@ -28,14 +28,17 @@ function uriOf(file: string, folder: string): string {
 const digest = (parts: readonly (string | number)[]): string =>
   createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 
-/** `fires` is Markdown; readers that show plain text get it without its marks. */
-const descriptor = ({ rule, fires }: CheckedRule) => {
-  const words = { text: `Fires when ${fires.replaceAll('`', '')}.` };
+/** The table is Markdown; readers that show plain text get it without its marks. */
+const unmarked = (markdown: string): string => markdown.replaceAll('`', '');
+
+/** When it fires, what that means, and what to do about it: each where code scanning shows it. */
+const descriptor = ({ rule, fires, means, needs, action }: CheckedRule) => {
+  const help = `${means}\n\nWhat to do: ${action}\n\nNeeds in the events: ${needs}.`;
   return {
     id: rule,
-    shortDescription: words,
-    fullDescription: words,
-    help: { ...words, markdown: `Fires when ${fires}.` },
+    shortDescription: { text: `Fires when ${unmarked(fires)}.` },
+    fullDescription: { text: unmarked(means) },
+    help: { text: unmarked(help), markdown: help },
     defaultConfiguration: { level: 'error' },
   };
 };

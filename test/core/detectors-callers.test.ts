@@ -156,6 +156,9 @@ detectorCases({
       'known to have no carrier': [close('x', 0, { status: 202, carrier: null, ...EMPTY })],
       'of an unknown revision': [close('x', 0, { status: 202, protocol_version: undefined, ...EMPTY })],
       'of 2026-07-28': [close('x', 0, { status: 202, protocol_version: '2026-07-28', ...EMPTY })],
+      'to a subscription': [
+        close('x', 0, { status: 202, protocol_version: '2026-07-28', method: 'subscriptions/listen', ...EMPTY }),
+      ],
     },
     silent: {
       'to a notification': [close('x', 0, { status: 202, rpc_kind: 'notification', ...EMPTY })],
@@ -202,6 +205,10 @@ detectorCases({
     fires: {
       'after 30 s, answered at once': [stalled(), again(30_500, 200)],
       'at the edges': [stalled(), again(40_000, 10_000)],
+      'answered by a whole document': [
+        stalled(),
+        again(30_500, 200, { ...JSON_BODY, terminal: undefined, terminal_kind: undefined, id_match: undefined }),
+      ],
       'behind a head without a byte': [
         close('s', 45_000, { open_ts: T0, ...ABORTED, bytes: 0, events: 0, cut: 'none' }),
         again(46_000, 10),

@@ -204,6 +204,7 @@ detectorCases({
       'used again': [dead('x', 0), dead('y', 1000)],
       'again and again is one': [dead('x', 0), dead('y', 1000), dead('z', 2000)],
       'used by the GET stream': [dead('x', 0), dead('y', 1000, GET)],
+      'used again, and no answer': [dead('x', 0), dead('y', 1000, { ...NO_HEAD, open_ts: T0 + 500 })],
       'initialize failed': [
         dead('x', 0),
         greet(500, { ...REFUSED, status: 500, terminal: undefined }),
@@ -220,6 +221,10 @@ detectorCases({
       'already on its way': [dead('x', 0), dead('y', 1000, { open_ts: T0 })],
       'without the session': [dead('x', 0), dead('y', 1000, { session: false })],
       'it lived on': [dead('x', 0), alive('y', 1000), dead('z', 2000)],
+      'it answers, though with an error': [
+        dead('x', 0),
+        dead('y', 1000, { ...JSON_BODY, ...ANSWERED, status: 400, terminal_kind: 'error', error_code: -32601 }),
+      ],
       'only tidied up': [dead('x', 0), dead('y', 1000, { ...GET, http_method: 'DELETE' })],
       'a wrong route': [dead('x', 0, { content_type: 'text/html' }), dead('y', 1000, { content_type: 'text/html' })],
       'a missing method': [

@@ -135,6 +135,7 @@ detectorCases({
       'closed by the peer': idle(REUSED, { error: undefined }),
       'named by the library': idle({ ...REUSED, idle_ms: 50_000 }, { error: 'UND_ERR_SOCKET', by: undefined }),
       'not a byte': idle(REUSED, { bytes: 0 }),
+      'while the request was written': idle(REUSED, { sent: 'none' }),
     },
     silent: {
       'idle for less': idle({ ...REUSED, idle_ms: 999 }),
@@ -146,7 +147,6 @@ detectorCases({
       'by the client': idle(REUSED, { by: 'client', error: 'AbortError' }),
       'a wait that ran out': idle(REUSED, { by: undefined, error: 'UND_ERR_HEADERS_TIMEOUT' }),
       'nothing is known of the end': idle(REUSED, { by: undefined, error: undefined }),
-      'never sent': idle(REUSED, { sent: 'none' }),
     },
   },
   periodic_cut: {

@@ -15,6 +15,10 @@ export type Cases = Readonly<
 
 /** Evidence is closed words and numbers, never a text of the wire. */
 function checkEvidence(evidence: Fields): void {
+  assert.ok(
+    Object.values(evidence).some((value) => value !== null),
+    'it says what decided',
+  );
   for (const value of Object.values(evidence))
     assert.ok(value === null || typeof value !== 'object', JSON.stringify(evidence));
 }

@@ -355,7 +355,7 @@
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfincheckpointfailing"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinStateEvictions
-      expr: sum by (cluster, namespace, pod, store) (increase(tailfin_state_evictions_total{{ "{" }}{{ .Values.rules.job }}}[30m])) > {{ .Values.rules.evictions }}
+      expr: sum by (cluster, namespace, pod, store) (increase(tailfin_state_evictions_total{{ "{" }}{{ .Values.rules.job }}, store!~"reporting_clients|broken_clients|client_breaks|endpoint_bursts|open_close_loops|reconnect_loops|periodic_cuts|working_tools|stalled_calls|client_calls|successful_writes|told_callers|lost_clients|list_answers|list_announcements|listed_servers|listed_places|discover_probes|dead_sessions|error_answers|amplification_windows"}[30m])) > {{ .Values.rules.evictions }}
       for: 5m
       labels:
         severity: warning

@@ -27,7 +27,7 @@ export const duplicateExecutionAmongSuccesses = detector({
   create({ memory, limits, health, exchangeKey }) {
     const successes = createSuccessLog(health, limits.duplicate_ms);
     /** The caller of an exchange was told timeout or cancelled; a client was replaced. */
-    const told = memory<Noted>('told_callers', LIMITS.patterns);
+    const told = memory<Noted>('told_callers', LIMITS.troubledCalls);
     const replaced = memory<Noted & { readonly all: readonly number[] }>('lost_clients', LIMITS.patterns);
 
     /** What made the second one look like a repetition: overlap, or a cause that lies between the two. */

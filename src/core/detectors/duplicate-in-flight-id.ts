@@ -54,7 +54,7 @@ export const duplicateInFlightId = detector({
   source: 'JSON-RPC 2.0; MCP basic: request ids must be unique within a session',
   action: 'Give each client its own id counter; look for two processes that share one client identity.',
   create({ memory }) {
-    const clients = memory<Recent>('client_calls', LIMITS.patterns);
+    const clients = memory<Recent>('client_calls', LIMITS.clients);
     return (fact, emit) => {
       // What was refused or sent elsewhere was answered by its status, whenever its stream ended.
       const { exchange, kind } = fact;

@@ -22,7 +22,9 @@ export const keepAliveRace = detector({
     (fact, emit) => {
       const { exchange, verdict } = fact;
       const { connection } = exchange.fields;
-      if (verdict?.cause !== 'no_response' || connection?.reused !== true || !isReset(exchange, verdict.by)) return;
+      // What was not sent at all has met the end of the connection while it was written.
+      if (verdict?.cause !== 'no_response' && verdict?.cause !== 'connect_failed') return;
+      if (connection?.reused !== true || !isReset(exchange, verdict.by)) return;
       const idle = connection.idle_ms;
       if (typeof idle !== 'number' || idle < limits.keep_alive_idle_ms || (exchange.fields.bytes ?? 0) > 0) return;
       emit(aboutExchange('keep_alive_race', exchange, { idle_ms: idle, endpoint: exchange.endpoint }));

@@ -44,7 +44,9 @@ export const missingReinitialize = detector({
       }
       // What was on its way when the session died could not know. A DELETE only tidies up.
       if (known.fired || exchange.openTs <= known.ts || exchange.http === 'DELETE') return;
-      if (!refused) {
+      // An answer says that it lives after all; a use that failed otherwise is a use of a dead session too.
+      const { status } = exchange.fields;
+      if (!refused && (exchange.terminal || (typeof status === 'number' && status < 300))) {
         dead.delete(key);
         return;
       }

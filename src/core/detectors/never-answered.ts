@@ -15,7 +15,8 @@ export const neverAnswered = detector({
   create: () => (fact, emit) => {
     const { exchange, kind } = fact;
     const { status, carrier } = exchange.fields;
-    if (kind !== 'response' || (status !== 202 && status !== 204)) return;
+    // A subscription is a request too.
+    if ((kind !== 'response' && kind !== 'listen') || (status !== 202 && status !== 204)) return;
     if (
       exchange.terminal ||
       typeof carrier === 'string' ||

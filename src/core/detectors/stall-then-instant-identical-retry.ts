@@ -22,7 +22,7 @@ export const stallThenInstantIdenticalRetry = detector({
   source: 'design section 6',
   action: 'Compare the endpoints and the connection facts of the two; set a time-out for the response head.',
   create({ memory, limits }) {
-    const stalls = memory<Stall>('stalled_calls', LIMITS.patterns);
+    const stalls = memory<Stall>('stalled_calls', LIMITS.troubledCalls);
     return (fact, emit) => {
       const { exchange, kind, verdict } = fact;
       if (kind !== 'response' || verdict === null || !exchange.openKnown) return;
@@ -38,7 +38,9 @@ export const stallThenInstantIdenticalRetry = detector({
         stalls.set(key, { ts: closeTs, exchange: id, endpoint, waitedMs: closeTs - openTs });
         return;
       }
-      if (stalls.size === 0 || !exchange.terminal || closeTs - openTs > limits.stall_answer_ms) return;
+      // A whole JSON document is an answer, though nobody looked for the message in it.
+      const answered = exchange.terminal || verdict.cause === 'integrity_ok';
+      if (stalls.size === 0 || !answered || closeTs - openTs > limits.stall_answer_ms) return;
       const key = callKey(exchange);
       const stall = key === null ? undefined : stalls.get(key);
       if (key === null || stall === undefined || openTs < stall.ts) return;

@@ -33,7 +33,7 @@ const hashes = new Map<string, number>();
 function nameHash(name: string): number {
   const known = hashes.get(name);
   if (known !== undefined) return known;
-  if (hashes.size >= 4096) hashes.clear();
+  if (hashes.size >= 1024) hashes.clear();
   const hash = hash53(name);
   hashes.set(name, hash);
   return hash;

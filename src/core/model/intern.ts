@@ -2,7 +2,7 @@
  * One string object per name. Every line brings fresh copies of the same few names (server, client, tool): kept as they come they
  * would be most of what a held attempt weighs, and each look-up would hash them again.
  */
-const CAP = 4096;
+const CAP = 1024;
 const known = new Map<string, string>();
 
 export function intern(text: string): string {

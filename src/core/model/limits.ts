@@ -54,7 +54,8 @@ export const LIMITS = {
    * failed exchanges stay as long as lines may come for them.
    */
   closedIds: 65_536,
-  clients: 10_000,
+  /** Of each kind of memory: sessions that were deleted, clients that were replaced, clients that report what callers are told. */
+  clients: 2_000,
   cancels: 10_000,
   carriers: 10_000,
   contracts: 1_000,
@@ -68,10 +69,12 @@ export const LIMITS = {
    */
   recentLines: 98_304,
   recentSlots: 1_048_576,
-  /** What a detector remembers of servers, endpoints, clients, streams or calls: one entry each. */
-  patterns: 2_000,
+  /** What a detector remembers of servers, endpoints, clients or streams, one entry each: one pod has tens of them. */
+  patterns: 500,
+  /** What it remembers of single calls that hung or were given up: two minutes of 500 exchanges/s at 2 %, and some. */
+  troubledCalls: 2_000,
   /** Tools that have worked, of all servers. */
-  workingTools: 4_000,
+  workingTools: 1_000,
   /** Successful calls that a second, equal one is compared with, in two generations: two minutes of 500 per second in one. */
   successfulWrites: 131_072,
   /** Trend windows, one per server and payload kind. */
@@ -82,6 +85,32 @@ export const LIMITS = {
   endpointsPerServer: 32,
   series: 10_000,
 } as const;
+
+/** What detectors remember: one that is full misses findings, never a count. */
+export const FINDING_STORES = [
+  'reporting_clients',
+  'broken_clients',
+  'client_breaks',
+  'endpoint_bursts',
+  'open_close_loops',
+  'reconnect_loops',
+  'periodic_cuts',
+  'working_tools',
+  'stalled_calls',
+  'client_calls',
+  'successful_writes',
+  'told_callers',
+  'lost_clients',
+  'list_answers',
+  'list_announcements',
+  'listed_servers',
+  'listed_places',
+  'discover_probes',
+  'dead_sessions',
+  'error_answers',
+  'amplification_windows',
+] as const;
+export type FindingStore = (typeof FINDING_STORES)[number];
 
 export type StoreName =
   | 'open_exchanges'
@@ -102,24 +131,4 @@ export type StoreName =
   | 'recent_lines'
   | 'trend_windows'
   | 'size_step_windows'
-  | 'reporting_clients'
-  | 'broken_clients'
-  | 'client_breaks'
-  | 'endpoint_bursts'
-  | 'open_close_loops'
-  | 'reconnect_loops'
-  | 'periodic_cuts'
-  | 'working_tools'
-  | 'stalled_calls'
-  | 'client_calls'
-  | 'successful_writes'
-  | 'told_callers'
-  | 'lost_clients'
-  | 'list_answers'
-  | 'list_announcements'
-  | 'listed_servers'
-  | 'listed_places'
-  | 'discover_probes'
-  | 'dead_sessions'
-  | 'error_answers'
-  | 'amplification_windows';
+  | FindingStore;

@@ -1,7 +1,7 @@
 /** Keys of two names, joined once. It holds no state that anything depends on: what it forgets is joined again. */
 import { internalized } from './intern.ts';
 
-const PAIR_KEYS = 4096;
+const PAIR_KEYS = 1024;
 /** Joins two names. Such keys are asked for several times for each exchange, and else joined and hashed anew each time. */
 export function createPairKeys(): (a: string, b: string) => string {
   const keys = new Map<string, Map<string, string>>();

@@ -1,5 +1,7 @@
 /** Endpoints as `host:port`, the only form that leaves the tap: path, query and user info are dropped, default ports written out. */
 
+import { internalized } from '../model/intern.ts';
+
 const SHAPE = /^(?:(https?):\/\/)?(?:[^@/?#\s]*@)?(\[[0-9a-fA-F:.%]+\]|[^:/?#\s@[\]]+)(?::(\d{1,5}))?(?:[/?#].*)?$/i;
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const CACHE_SIZE = 512;
@@ -21,7 +23,9 @@ export function hostPort(endpoint: string | null | undefined): string | null {
   if (endpoint === undefined || endpoint === null) return null;
   let known = cache.get(endpoint);
   if (known === undefined) {
-    known = parse(endpoint);
+    const parsed = parse(endpoint);
+    // As it is put together it would keep the whole URL alive.
+    known = parsed === null ? null : internalized(parsed);
     // Cleared whole rather than aged: a host talks to a handful of endpoints, a flood only costs the parse again.
     if (cache.size >= CACHE_SIZE) cache.clear();
     cache.set(endpoint, known);

@@ -4,6 +4,7 @@
  */
 import type { WireEvent } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
+import { internalized } from '../model/intern.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
 import { joinsWithoutDigest } from '../protocol/methods.ts';
@@ -58,7 +59,8 @@ function placeOf(operation: Operation): IndexPlace {
   const { host, server, method, target, argsDigest, requestKey } = operation;
   const digest = digestOf(argsDigest, method);
   return {
-    key: digest === null ? null : keyOf(digest, host, server, method, target),
+    // One flat string: what a template puts together is held as a tree of its parts until somebody compares it.
+    key: digest === null ? null : internalized(keyOf(digest, host, server, method, target)),
     ending: digest === null ? 0 : endingOf(digest),
     client: last(operation).client ?? UNKNOWN_CLIENT,
     requestKey: requestKey === null ? null : requestIndexKey(host, requestKey),
