@@ -1,7 +1,8 @@
 /** A tool that answers its own failures as JSON-RPC errors: hosts show a protocol failure instead of handing it to the model. */
 
-import { createPairKeys, isStateless } from '../model/exchange.ts';
+import { isStateless } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
+import { createPairKeys } from '../model/pair-keys.ts';
 import { CALL } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';
 

@@ -1,6 +1,6 @@
 /** Many requests on the wire for each call that a caller made. */
-import { createPairKeys } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
+import { createPairKeys } from '../model/pair-keys.ts';
 import { detector, placeOf } from './detector.ts';
 
 interface Step {

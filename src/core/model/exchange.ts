@@ -6,8 +6,8 @@ import { isStatelessRevision, type Version, versionLabel } from '../protocol/rev
 import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
-import { internalized } from './intern.ts';
 import { pickFields } from './keep.ts';
+import { createPairKeys } from './pair-keys.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
 
@@ -101,27 +101,6 @@ export function clientKey(host: string, client: string | null, server: string): 
   return client === null ? `${host}\n\n${server}` : clientKeys(host, client);
 }
 
-const PAIR_KEYS = 1024;
-/** Joins two names. Such keys are asked for several times for each exchange, and else joined and hashed anew each time. */
-export function createPairKeys(): (a: string, b: string) => string {
-  const keys = new Map<string, Map<string, string>>();
-  let size = 0;
-  return (a, b) => {
-    const known = keys.get(a)?.get(b);
-    if (known !== undefined) return known;
-    // Cleared whole rather than aged, as in intern.ts.
-    if (size >= PAIR_KEYS) {
-      keys.clear();
-      size = 0;
-    }
-    const key = internalized(`${a}\n${b}`);
-    const ofA = keys.get(a);
-    if (ofA === undefined) keys.set(a, new Map([[b, key]]));
-    else ofA.set(b, key);
-    size++;
-    return key;
-  };
-}
 const clientKeys = createPairKeys();
 
 /** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
