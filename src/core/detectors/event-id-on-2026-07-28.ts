@@ -1,6 +1,12 @@
 /** SSE event ids on the revision that cannot resume. */
-import { isStateless } from '../model/exchange.ts';
+import { type Exchange, isStateless } from '../model/exchange.ts';
 import { aboutExchange, detector } from './detector.ts';
+
+/** Which of the three signs it was. */
+function shownBy({ fields, lastEventDigest }: Exchange): 'count' | 'digest' | 'prime' {
+  if ((fields.event_ids ?? 0) > 0) return 'count';
+  return lastEventDigest === undefined ? 'prime' : 'digest';
+}
 
 export const eventIdOn20260728 = detector({
   rule: 'event_id_on_2026_07_28',
@@ -15,6 +21,11 @@ export const eventIdOn20260728 = detector({
   create: () => (fact, emit) => {
     const { exchange } = fact;
     if (!exchange.eventId || !isStateless(exchange)) return;
-    emit(aboutExchange('event_id_on_2026_07_28', exchange, { event_ids: exchange.fields.event_ids ?? null }));
+    emit(
+      aboutExchange('event_id_on_2026_07_28', exchange, {
+        seen: shownBy(exchange),
+        event_ids: exchange.fields.event_ids ?? null,
+      }),
+    );
   },
 });
