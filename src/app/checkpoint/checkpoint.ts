@@ -76,10 +76,11 @@ const REST = 10;
 
 /** Grows with every sample: while it is the same, no counter has moved. */
 export function movement(cells: Cells): number {
-  let sum = cells.series;
+  let sum = 0;
   for (const { spec, key, cells: all } of cells.families())
     if (spec.kind !== 'gauge' && !key.startsWith('checkpoint_'))
-      for (const { value, buckets } of all) sum += buckets === null ? value : buckets.reduce((a, b) => a + b, 0);
+      // One for the series itself: one that came to be at 0 is news too.
+      for (const { value, buckets } of all) sum += 1 + (buckets === null ? value : buckets.reduce((a, b) => a + b, 0));
   return sum;
 }
 
