@@ -30,7 +30,7 @@ const SIZES = {
 };
 
 const GOALS = {
-  throughput: 0.5,
+  throughput: 0.45,
   peakRssMib: 128,
   growthMib: 10,
   idleRssMib: 72,

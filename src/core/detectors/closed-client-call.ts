@@ -1,7 +1,7 @@
 /** Calls on a client that has broken or was closed: they fail without a packet. */
 import { clientOf as exchangeClient } from '../model/exchange.ts';
 import { LIMITS } from '../model/limits.ts';
-import { detector, placeOf } from './detector.ts';
+import { aboutLine, detector } from './detector.ts';
 
 export const closedClientCall = detector({
   rule: 'closed_client_call',
@@ -37,20 +37,12 @@ export const closedClientCall = detector({
           if (known !== undefined && known.cause !== 'closed' && exchange.openTs > known.ts) broken.delete(key);
         }
       } else {
-        const { fields, ts, origin, line } = fact.event;
+        const { fields, ts } = fact.event;
         if (fields.on_wire !== false || fields.result !== 'error' || typeof fields.client !== 'string') return;
         const known = broken.get(fact.client);
         if (known === undefined || known.ts > ts) return;
-        emit({
-          is: 'finding',
-          rule: 'closed_client_call',
-          server: fact.server,
-          exchange: fields.exchange ?? null,
-          ts,
-          trace: fields.trace ?? null,
-          at: placeOf({ origin, line }),
-          evidence: { broken_by: known.cause, after_ms: ts - known.ts },
-        });
+        const evidence = { broken_by: known.cause, after_ms: ts - known.ts };
+        emit(aboutLine('closed_client_call', fact.server, fact.event, evidence));
       }
     };
   },

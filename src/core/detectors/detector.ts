@@ -1,5 +1,5 @@
 /** The contract of a detector: facts in, findings out. No detector knows another one; each keeps bounded memory of its own. */
-import type { Origin, Place } from '../model/event.ts';
+import type { Origin, Place, WireEvent } from '../model/event.ts';
 import { type Exchange, type ExchangeKey, isStateless } from '../model/exchange.ts';
 import type { Fact, FindingFact } from '../model/facts.ts';
 import type { StoreName } from '../model/limits.ts';
@@ -42,12 +42,10 @@ export function isPlain(fact: Fact): boolean {
   if (fact.is === 'operation') return fact.result === 'first_try';
   if (fact.is !== 'verdict' || fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
   const { fields, errorSeen, eventId } = fact.exchange;
-  if (errorSeen || eventId || fields.how !== 'eof' || isNull(fields.list) === false) return false;
+  if (errorSeen || eventId || fields.how !== 'eof' || (fields.list ?? null) !== null) return false;
   if (fields.method === 'initialize' || fields.method === 'server/discover') return false;
   return saysNothingOdd(fact.exchange);
 }
-
-const isNull = (value: unknown): boolean => value === undefined || value === null;
 
 /** The headers and `_meta` of the request, and a session id of the response, against the revision. */
 function saysNothingOdd(exchange: Exchange): boolean {
@@ -79,6 +77,19 @@ export const detector = <K extends Fact['is']>(
 /** Where the line stands that shows it. */
 export const placeOf = ({ origin, line }: { origin: Origin | null; line: number }): Place | null =>
   origin === null ? null : { origin, line };
+
+/** A finding that a line of its own shows: what a caller was told, or what a client did. */
+export const aboutLine = (
+  rule: RuleName,
+  server: string,
+  { fields, ts, origin, line }: WireEvent,
+  evidence: FindingFact['evidence'],
+): FindingFact => ({
+  ...{ is: 'finding', rule, server, ts, evidence },
+  exchange: fields.exchange ?? null,
+  trace: fields.trace ?? null,
+  at: placeOf({ origin, line }),
+});
 
 /** A finding about one exchange, shown by its closing line. */
 export const aboutExchange = (rule: RuleName, exchange: Exchange, evidence: FindingFact['evidence']): FindingFact => ({

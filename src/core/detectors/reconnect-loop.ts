@@ -1,6 +1,6 @@
 /** A client that connects again and again. */
 import { LIMITS } from '../model/limits.ts';
-import { detector, placeOf } from './detector.ts';
+import { aboutLine, detector } from './detector.ts';
 import { createRecent, crosses, type Recent } from './recent.ts';
 
 export const reconnectLoop = detector({
@@ -19,16 +19,7 @@ export const reconnectLoop = detector({
       const recent = loops.get(client) ?? createRecent(event.ts);
       loops.set(client, recent);
       if (!crosses(recent, event.ts, limits.loop_count, limits.loop_window_ms)) return;
-      emit({
-        is: 'finding',
-        rule: 'reconnect_loop',
-        server,
-        exchange: null,
-        ts: event.ts,
-        trace: null,
-        at: placeOf(event),
-        evidence: { count: limits.loop_count },
-      });
+      emit(aboutLine('reconnect_loop', server, event, { count: limits.loop_count }));
     };
   },
 });

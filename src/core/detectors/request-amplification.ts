@@ -1,7 +1,7 @@
 /** Many requests on the wire for each call that a caller made. */
 import { LIMITS } from '../model/limits.ts';
 import { createPairKeys } from '../model/pair-keys.ts';
-import { detector, placeOf } from './detector.ts';
+import { aboutLine, detector } from './detector.ts';
 
 interface Step {
   readonly index: number;
@@ -51,7 +51,7 @@ export const requestAmplification = detector({
         if (step !== undefined) step.requests++;
         return;
       }
-      const { ts, fields, origin, line } = fact.event;
+      const { ts, fields, origin } = fact.event;
       if (fields.on_wire === false) return;
       // Other hosts of the server may not report what their callers are told.
       const key = hostKey(fact.attempt?.host ?? fields.host ?? origin.host, fact.server);
@@ -70,16 +70,8 @@ export const requestAmplification = detector({
       }
       if (!window.armed) return;
       window.armed = false;
-      emit({
-        is: 'finding',
-        rule: 'request_amplification',
-        server: fact.server,
-        exchange: fields.exchange ?? null,
-        ts,
-        trace: fields.trace ?? null,
-        at: placeOf({ origin, line }),
-        evidence: { requests, settled: operations, ratio: Math.round((10 * requests) / settled) / 10 },
-      });
+      const evidence = { requests, settled: operations, ratio: Math.round((10 * requests) / settled) / 10 };
+      emit(aboutLine('request_amplification', fact.server, fact.event, evidence));
     };
   },
 });

@@ -1,6 +1,6 @@
 /**
  * Every metric Tailfin exposes: one table from which the registry, the types of `cells.add`, docs/metrics.md, zero values and
- * (later) dashboards derive. Names are the contract (design section 7): add rows, never rename without a [CHANGE] in the CHANGELOG.
+ * the dashboards derive. It is long because it is whole: a metric is looked for here and nowhere else. Names are the contract (design section 7): add rows, never rename without a [CHANGE] in the CHANGELOG.
  */
 import { RULES, UNDELIVERED } from '../detectors/rules.ts';
 import { REJECTIONS } from '../model/event.ts';
