@@ -11,6 +11,8 @@ export const SETTINGS = {
   runbook_url: 'address of docs/runbook.md; the anchor is added',
   dashboard_url: 'address of Grafana; /d/UID is added',
   keep_firing_for: 'how long an alert stays after its condition has ended, where a flap would page twice',
+  grafana_datasource: 'uid of the Prometheus data source in Grafana, for its own alerting (generated/grafana) alone',
+  outcome_streams: 'recorded shares of outcomes: no share of fewer response streams than this in 10 minutes',
   ambiguous_budget: 'share of response streams that may end ambiguous (error budget of the burn rates)',
   ambiguous_burn_closes: 'burn alerts: more ambiguous closes than this in the long window',
   masked_ratio: 'TailfinMaskedByRotation: share of the operations of an hour above this',
@@ -24,6 +26,7 @@ export const SETTINGS = {
   list_drifts: 'TailfinListDrift: more findings than this in an hour',
   collateral_failures: 'TailfinCollateralBurst: more than this in 10 minutes',
   undelivered_operations: 'TailfinUndeliveredOperations: more than this in 30 minutes',
+  source_faults: 'TailfinSourceFault: more than this in an hour',
   source_lag_seconds: 'TailfinSourceLagging: older than this, in seconds',
   missing_events: 'TailfinMissingEvents: more than this in 10 minutes',
   rejected_events: 'TailfinRejectedEvents: more than this in 10 minutes',
@@ -36,7 +39,10 @@ export const SETTINGS = {
 export type Settings = Readonly<Record<keyof typeof SETTINGS, string>>;
 export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[];
 
-const TEXTS: readonly string[] = ['job', 'runbook_url', 'dashboard_url', 'keep_firing_for'];
+/** Those of rules: what a chart has values for. */
+export const RULE_SETTINGS = SETTING_NAMES.filter((name) => name !== 'grafana_datasource');
+
+const TEXTS: readonly string[] = ['job', 'runbook_url', 'dashboard_url', 'keep_firing_for', 'grafana_datasource'];
 
 /** @throws Error that names the file and the field. */
 export function readSettings(file = fileURLToPath(new URL('settings.json', import.meta.url))): Settings {
@@ -55,7 +61,8 @@ export function readSettings(file = fileURLToPath(new URL('settings.json', impor
 }
 
 /** As they stand in the file: numbers are numbers. */
-export const settingValues = (settings: Settings): Readonly<Record<string, string | number>> =>
-  Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, TEXTS.includes(name) ? settings[name] : Number(settings[name])]),
-  );
+export const settingValues = (
+  settings: Settings,
+  names: readonly (keyof typeof SETTINGS)[] = SETTING_NAMES,
+): Readonly<Record<string, string | number>> =>
+  Object.fromEntries(names.map((name) => [name, TEXTS.includes(name) ? settings[name] : Number(settings[name])]));

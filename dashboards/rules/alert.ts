@@ -18,6 +18,8 @@ export interface Alert {
   readonly board: BoardKey;
   /** Labels of the alert that are variables of the board. */
   readonly variables: readonly ('namespace' | 'server' | 'pod')[];
+  /** How far back the board must look to show what fired; absent: its own default shows it. */
+  readonly since?: string;
 }
 
 export interface AlertContext {
@@ -27,11 +29,15 @@ export interface AlertContext {
 
 export const runbookUrl = (settings: Settings, name: string): string => `${settings.runbook_url}#${name.toLowerCase()}`;
 
-export function dashboardUrl(settings: Settings, { board, variables }: Alert): string {
-  const query = variables.map((name) => `var-${name}={{ $labels.${name} }}`).join('&');
+export function dashboardUrl(settings: Settings, { board, variables, since }: Alert): string {
+  const query = [
+    ...(since === undefined ? [] : [`from=now-${since}`, 'to=now']),
+    ...variables.map((name) => `var-${name}={{ $labels.${name} }}`),
+  ].join('&');
   return `${settings.dashboard_url}/d/${BOARDS[board].uid}${query === '' ? '' : `?${query}`}`;
 }
 
 /** Where it is: what every description begins or ends with. */
 export const SERVER_AT = 'server {{ $labels.server }} in namespace {{ $labels.namespace }}';
-export const POD_AT = 'pod {{ $labels.namespace }}/{{ $labels.pod }}';
+/** The address beside it: outside of Kubernetes there is no pod. */
+export const POD_AT = 'pod {{ $labels.namespace }}/{{ $labels.pod }} ({{ $labels.instance }})';

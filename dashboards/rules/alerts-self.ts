@@ -3,7 +3,8 @@ import { FINDING_STORES } from '../../src/core/model/limits.ts';
 import { sum } from '../queries.ts';
 import { type Alert, type AlertContext, POD_AT } from './alert.ts';
 
-const POD = ['cluster', 'namespace', 'pod'];
+/** The address too: outside of Kubernetes it is all that tells two sidecars apart. */
+const POD = ['cluster', 'namespace', 'pod', 'instance'];
 
 export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
   const common = { severity: 'warning', board: 'tailfin', variables: ['namespace', 'pod'] } as const;
@@ -31,8 +32,16 @@ export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
       name: 'TailfinSourceLost',
       expr: `min by (${[...POD, 'source'].join(', ')}) (${q.series('source_up')}) == 0`,
       for: '5m',
-      summary: 'A Tailfin sidecar cannot read what its host writes.',
-      description: `Source {{ $labels.source }} of ${POD_AT} has been unreadable for 5 minutes (up = {{ $value | humanize }}). Its totals stand still. First read the log of the sidecar: it names file and reason.`,
+      summary: 'A Tailfin sidecar cannot reach what its host writes.',
+      description: `The folders of source {{ $labels.source }} of ${POD_AT} cannot be listed for 5 minutes (up = {{ $value | humanize }}). Its totals stand still. First read the log of the sidecar: it names folder and reason.`,
+    },
+    {
+      ...common,
+      name: 'TailfinSourceFault',
+      expr: `${sum([...POD, 'source'], q.increase('source_faults', '1h'))} > ${settings.source_faults}`,
+      for: '5m',
+      summary: 'A Tailfin sidecar cannot read one of the files that its host writes.',
+      description: `About {{ $value | humanize }} times in an hour something of source {{ $labels.source }} of ${POD_AT} became unreadable; the other files go on. What is in it is in no total. First read the log of the sidecar: it names file and reason.`,
     },
     {
       ...common,
@@ -41,7 +50,7 @@ export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
       for: '10m',
       keepFiringFor: settings.keep_firing_for,
       summary: 'A Tailfin sidecar shows the past.',
-      description: `Source {{ $labels.source }} of ${POD_AT} is {{ $value | humanizeDuration }} behind. First look whether its CPU is limited, then at bytes not read yet.`,
+      description: `Source {{ $labels.source }} of ${POD_AT} is {{ $value | humanizeDuration }} behind. First look whether its log names a file that it cannot read, then whether its CPU is limited.`,
     },
     {
       ...common,

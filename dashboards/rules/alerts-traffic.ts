@@ -25,9 +25,10 @@ ${RECORDED.ambiguousCloses(long)} > ${settings.ambiguous_burn_closes}`,
     severity,
     labels: { long, short },
     summary: 'Response streams of an MCP server end without proof that they were complete.',
-    description: `{{ $value | humanizePercentage }} of the response streams of ${SERVER_AT} ended in ${long} in an orderly way without their answer: ${factor} times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event.`,
+    description: `{{ $value | humanizePercentage }} of the response streams of ${SERVER_AT} ended in ${long} in an orderly way without their answer: more than ${factor} times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event.`,
     board: 'streams',
     variables: AT_SERVER,
+    since: long,
   };
 }
 

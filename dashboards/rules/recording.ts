@@ -5,6 +5,7 @@
 import { measures, type TrendSums, trendOf } from '../measures.ts';
 import { LEVEL } from '../names.ts';
 import type { Queries } from '../queries.ts';
+import type { Settings } from '../settings.ts';
 import { BURN_WINDOWS } from './burn.ts';
 
 export interface Recording {
@@ -40,16 +41,14 @@ export const RECORDED = {
   hazard: nameOf('tailfin_parse_failures_per_mebibyte', 'ratio_increase1h', '_of'),
 } as const;
 
-/** Fewer streams than this in 10 minutes have no shares: one of two says nothing. */
-const FEWEST_STREAMS = 20;
-
-export function recordings(q: Queries): readonly Recording[] {
+export function recordings(q: Queries, settings: Settings): readonly Recording[] {
   const m = measures(q);
   const sums = m.trendSums([...level, 'of'], '1h');
   const trend = trendOf(RECORDED.trend, RECORDED.trendR);
   const streams = (by: readonly string[]): string =>
     `sum by (${by.join(', ')}) (${q.rate('stream_closes', '10m', { stream: 'response' })})`;
-  const enough = `(sum by (${level.join(', ')}) (${q.increase('stream_closes', '10m', { stream: 'response' })}) > ${FEWEST_STREAMS})`;
+  // One of two says nothing: fewer streams have no shares.
+  const enough = `(sum by (${level.join(', ')}) (${q.increase('stream_closes', '10m', { stream: 'response' })}) > ${settings.outcome_streams})`;
   const on = `on (${level.join(', ')})`;
   return [
     {

@@ -1,6 +1,6 @@
 /**
  * What `npm run generate` writes below deploy/: templates that follow from src/k8s, the table of the chart's values, and copies of the
- * dashboards and rules that the chart ships. A copy whose original is gone is removed.
+ * dashboards and of the template of rules that the chart ships. A copy whose original is gone is removed.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,10 +12,8 @@ import { libraryTemplate } from '../k8s/library.ts';
 const toYaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
 /** Original folder, ending, and where the chart has them. */
-const COPIED = [
-  { from: 'dashboards/generated', ending: '.json', to: 'deploy/chart/files/dashboards' },
-  { from: 'dashboards/generated/rules', ending: '.yaml', to: 'deploy/chart/files/rules' },
-] as const;
+const COPIED = [{ from: 'dashboards/generated', ending: '.json', to: 'deploy/chart/files/dashboards' }] as const;
+const RULES = 'dashboards/generated/helm/rule-groups.tpl';
 
 const listed = (folder: string, ending: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : [];
@@ -26,6 +24,7 @@ export function deployFiles(root: string): Record<string, (() => string) | undef
     'deploy/chart/templates/mutating-admission-policy.yaml': () => mutatingTemplate(toYaml),
     'deploy/chart/templates/validating-admission-policy.yaml': () => validatingTemplate(toYaml),
     'deploy/library/templates/_tailfin.tpl': () => libraryTemplate(toYaml),
+    'deploy/chart/templates/_rule-groups.tpl': () => readFileSync(join(root, RULES), 'utf8'),
     'deploy/chart/README.md': () => chartReadme(readFileSync(join(root, 'deploy/chart/values.yaml'), 'utf8')),
   };
   for (const [name, text] of Object.entries(kustomizeFiles(toYaml))) files[`deploy/kustomize/${name}`] = () => text;

@@ -15,8 +15,11 @@ export interface AlertCase {
 }
 
 const own = (metric: string, labels: string, pod = 'a'): string =>
-  `tailfin_${metric}{job="tailfin", namespace="shop", pod="${pod}", ${labels}}`;
-const AT_POD = { namespace: 'shop', pod: 'a' };
+  `tailfin_${metric}{job="tailfin", namespace="shop", pod="${pod}", instance="${pod}:19640", ${labels}}`;
+const AT_POD = { namespace: 'shop', pod: 'a', instance: 'a:19640' };
+/** Outside of Kubernetes: an address is all that a target has. */
+const bare = (metric: string, labels: string, instance: string): string =>
+  `tailfin_${metric}{job="tailfin", instance="${instance}", ${labels}}`;
 
 export const SELF_CASES: readonly AlertCase[] = [
   {
@@ -68,6 +71,27 @@ export const SELF_CASES: readonly AlertCase[] = [
       why: 'back within 5 minutes',
       series: { [own('source_up', 'source="files"')]: '1x10 0x3 1x60' },
       at: [12, 20, 40],
+    },
+  },
+  {
+    alert: 'TailfinSourceFault',
+    // Two sidecars without a pod, and one of them has the fault.
+    series: {
+      [bare('source_faults_total', 'source="files"', 'host-a:19640')]: '0x10 2x100',
+      [bare('source_faults_total', 'source="files"', 'host-b:19640')]: '7x110',
+    },
+    labels: { severity: 'warning', source: 'files', instance: 'host-a:19640' },
+    value: '2',
+    notBefore: 14,
+    fires: 18,
+    resolved: 80,
+    quiet: {
+      why: 'over long ago, and a restart that sees the same file again at its start',
+      series: {
+        [own('source_faults_total', 'source="files"')]: '1x110',
+        [own('source_faults_total', 'source="files"', 'b')]: '_x50 1x60',
+      },
+      at: [20, 60, 80],
     },
   },
   {

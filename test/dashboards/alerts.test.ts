@@ -34,7 +34,7 @@ const ruleOf = ({ alert, labels }: AlertCase): Rule => {
 };
 const filled = (text: string, { labels, value }: AlertCase): string =>
   text
-    .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] as string)
+    .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? '')
     .replace(/\{\{ \$value \| \w+ \}\}/, value);
 
 const input = (series: Series) => Object.entries(series).map(([name, values]) => ({ series: name, values }));
@@ -107,6 +107,50 @@ for (const each of ALERT_CASES)
     const { status, text } = run(tempFolder(t), each);
     assert.equal(status, 0, text);
   });
+
+promtoolTest(
+  'a rollout neither ends an alert nor starts it anew: old series go stale, new ones begin at 0',
+  async (t) => {
+    const closes = (pod: string, outcome: string): string =>
+      `tailfin_stream_closes_total{job="tailfin", namespace="shop", server="inventory", pod="${pod}", stream="response", outcome="${outcome}"}`;
+    const burn = ALERT_CASES.find(({ labels }) => labels.long === '1h') as AlertCase;
+    const each: AlertCase = { ...burn, value: '9.091%' };
+    const series = {
+      ...{ [closes('a', 'clean')]: '0+50x30 stale', [closes('a', 'ambiguous')]: '0+5x30 stale' },
+      ...{ [closes('b', 'clean')]: '_x30 0+50x60', [closes('b', 'ambiguous')]: '_x30 0+5x60' },
+    };
+    const { annotations = {} } = ruleOf(each);
+    const exp_annotations = Object.fromEntries(
+      Object.entries(annotations).map(([name, text]) => [name, filled(text, each)]),
+    );
+    const firing = (at: number) => ({
+      ...{ alertname: each.alert, eval_time: `${at}m` },
+      exp_alerts: [{ exp_labels: each.labels, exp_annotations }],
+    });
+    const file = join(tempFolder(t), 'rollout.yaml');
+    const rules = file.replace('rollout', 'rules');
+    // The one pair of windows: for the other the same would be true later.
+    const own = rulesFor(each.alert).map(({ name, rules: all }) => ({
+      name,
+      rules: all.filter(({ alert, labels }) => alert === undefined || labels?.long === '1h'),
+    }));
+    writeFileSync(rules, stringify({ groups: own }));
+    writeFileSync(
+      file,
+      stringify({
+        ...{ rule_files: [rules], evaluation_interval: '1m', group_eval_order: own.map(({ name }) => name) },
+        tests: [
+          {
+            ...{ interval: '1m', input_series: input(series) },
+            alert_rule_test: [20, 30, 31, 32, 33, 35, 45, 80].map(firing),
+          },
+        ],
+      }),
+    );
+    const { status, text } = promtool(['test', 'rules', file]);
+    assert.equal(status, 0, text);
+  },
+);
 
 promtoolTest('a wrong expectation is found', async (t) => {
   const right = ALERT_CASES.find(({ alert }) => alert === 'TailfinMissingEvents') as AlertCase;

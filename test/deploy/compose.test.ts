@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { HEAP_MIB } from '../../src/k8s/constants.ts';
@@ -48,6 +48,20 @@ describe('compose', () => {
       }
     }
     assert.equal(services.tailfin?.environment?.NODE_OPTIONS, `--max-old-space-size=${HEAP_MIB}`);
+  });
+
+  test('every rule is loaded once: two files with the same groups would evaluate and page twice', () => {
+    const mounts = (services.prometheus?.volumes ?? [])
+      .map((mount) => mount.split(':') as [string, string])
+      .filter(([, target]) => target.startsWith('/etc/prometheus/rules'));
+    const files = mounts.flatMap(([source]) => {
+      const path = join(FOLDER, source);
+      return path.endsWith('.yaml') ? [path] : readdirSync(path).map((name) => join(path, name));
+    });
+    const groups = files.flatMap((file) => readYaml<{ groups: { name: string }[] }>(file).groups);
+    const names = groups.map(({ name }) => name);
+    assert.ok(names.includes('tailfin.traffic') && names.includes('tailfin.recording'));
+    assert.deepEqual(names, [...new Set(names)]);
   });
 
   test('docker compose config', {

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { groupsOf, type PlainGroup } from '../../dashboards/rules/render.ts';
+import { RULE_SETTINGS, readSettings, type Settings } from '../../dashboards/settings.ts';
 import { ROOT, tempFolder } from '../support/cli.ts';
 import { promtool, promtoolTest } from '../support/promtool.ts';
 import {
@@ -100,6 +102,37 @@ describe('the chart', () => {
     assert.match(run(programs.helm4, ['template', chart]).stderr, /huge\.json is too large/);
   });
 
+  test('rules: those of dashboards/rules, with the values of the chart in their places', () => {
+    const settings = readSettings();
+    const groups = (...args: string[]): PlainGroup[] => {
+      const all = render(CHART, '-a', 'monitoring.coreos.com/v1', '--set', 'rulesConfigMap.enabled=true', ...args);
+      const [rule] = all.filter(({ kind }) => kind === 'PrometheusRule');
+      const text = all.flatMap(({ data }) => (data as Record<string, string> | undefined)?.['tailfin.yaml'] ?? []);
+      const { groups: own } = (rule as Manifest).spec as { groups: PlainGroup[] };
+      assert.deepEqual(
+        (parse(text[0] as string) as { groups: PlainGroup[] }).groups,
+        own,
+        'the ConfigMap says the same',
+      );
+      return own;
+    };
+    const expected = (changed: Partial<Settings>) =>
+      JSON.parse(JSON.stringify(Object.values(groupsOf({ ...settings, ...changed })).flat()));
+    assert.deepEqual(groups(), expected({}));
+    const texts = {
+      ...{ job: 'job=~"tailfin|hosts/.+", team="agents"', keep_firing_for: '25m' },
+      ...{ runbook_url: 'https://wiki.corp/tailfin', dashboard_url: 'https://grafana.corp/g' },
+    };
+    const numbers = Object.fromEntries(
+      RULE_SETTINGS.filter((name) => !(name in texts)).map((name, i) => [name, String((i + 1) / 8)]),
+    );
+    const set = Object.entries({ ...texts, ...numbers }).flatMap(([name, value]) => [
+      name in texts ? '--set-string' : '--set',
+      `rules.${name}=${value.replaceAll(',', '\\,')}`,
+    ]);
+    assert.deepEqual(groups(...set), expected({ ...texts, ...numbers }));
+  });
+
   const BAD: readonly (readonly [string, RegExp])[] = [
     ['podMonitor.enabled=maybe', /podMonitor/],
     ['podMonitr.enabled=true', /podMonitr/],
@@ -111,6 +144,12 @@ describe('the chart', () => {
     ['admission.quotaMiB=0', /quotaMiB/],
     ['admission.resources.limits.ephemeral=1', /ephemeral/],
     ['image.pullPolicy=Sometimes', /pullPolicy/],
+    ['rules.trend_z=high', /trend_z/],
+    ['rules.masked_ratio=-1', /masked_ratio/],
+    ['rules.mask_ratio=1', /mask_ratio/],
+    ['rules.job=tailfin', /job/],
+    ['rules.keep_firing_for=long', /keep_firing_for/],
+    ['rules.runbook_url=wiki', /runbook_url/],
   ];
   test('values that are wrong are refused, with their name', () => {
     for (const [set, name] of BAD) {

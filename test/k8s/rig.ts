@@ -1,7 +1,7 @@
 /** What the checks of Kubernetes manifests share: programs, rendering, strict validation, Pod Security "restricted". */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parseAllDocuments } from 'yaml';
@@ -118,12 +118,11 @@ export function assertSound(all: readonly Manifest[]): void {
   }
 }
 
-/** The chart with a board and rules in it, whatever there is at the time: texts in them look like templates, and are not. */
+/** The chart with one more board: texts in it look like templates, and are not. */
 export function filledChart(folder: string): string {
   const chart = join(folder, 'chart');
   cpSync(join(ROOT, 'deploy/chart'), chart, { recursive: true });
   const board = { title: 'T', panels: [{ legendFormat: '{{server}} $server `x`' }] };
   writeFileSync(join(chart, 'files/dashboards/zz-Test_Board.json'), JSON.stringify(board, null, 2));
-  writeFileSync(join(chart, 'files/rules/zz-test.yaml'), readFileSync(join(ROOT, 'deploy/examples/rules.yaml')));
   return chart;
 }

@@ -7,7 +7,7 @@
       expr: |-
         sum by (cluster, namespace, server, outcome) (rate(tailfin_stream_closes_total{{ "{" }}{{ .Values.rules.job }}, stream="response"}[10m]))
         / on (cluster, namespace, server) group_left ()
-        (sum by (cluster, namespace, server) (rate(tailfin_stream_closes_total{{ "{" }}{{ .Values.rules.job }}, stream="response"}[10m])) > 0 and on (cluster, namespace, server) (sum by (cluster, namespace, server) (increase(tailfin_stream_closes_total{{ "{" }}{{ .Values.rules.job }}, stream="response"}[10m])) > 20))
+        (sum by (cluster, namespace, server) (rate(tailfin_stream_closes_total{{ "{" }}{{ .Values.rules.job }}, stream="response"}[10m])) > 0 and on (cluster, namespace, server) (sum by (cluster, namespace, server) (increase(tailfin_stream_closes_total{{ "{" }}{{ .Values.rules.job }}, stream="response"}[10m])) > {{ .Values.rules.outcome_streams }}))
     - record: cluster_namespace_server:tailfin_operations_surfaced:ratio_increase1h
       expr: |-
         (sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}, result="surfaced"}[1h])) or 0 * sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}}[1h])))
@@ -116,9 +116,9 @@
         short: 5m
       annotations:
         summary: Response streams of an MCP server end without proof that they were complete.
-        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 1h in an orderly way without their answer: 14.4 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
+        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 1h in an orderly way without their answer: more than 14.4 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinambiguouscloseburnfast"
-        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?from=now-1h&to=now&var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
     - alert: TailfinAmbiguousCloseBurnFast
       expr: |-
         cluster_namespace_server:tailfin_ambiguous_closes:ratio_rate6h > (6 * {{ .Values.rules.ambiguous_budget }})
@@ -133,9 +133,9 @@
         short: 30m
       annotations:
         summary: Response streams of an MCP server end without proof that they were complete.
-        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 6h in an orderly way without their answer: 6 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
+        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 6h in an orderly way without their answer: more than 6 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinambiguouscloseburnfast"
-        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?from=now-6h&to=now&var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
     - alert: TailfinAmbiguousCloseBurnSlow
       expr: |-
         cluster_namespace_server:tailfin_ambiguous_closes:ratio_rate1d > (3 * {{ .Values.rules.ambiguous_budget }})
@@ -150,9 +150,9 @@
         short: 2h
       annotations:
         summary: Response streams of an MCP server end without proof that they were complete.
-        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 1d in an orderly way without their answer: 3 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
+        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 1d in an orderly way without their answer: more than 3 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinambiguouscloseburnslow"
-        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?from=now-1d&to=now&var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
     - alert: TailfinAmbiguousCloseBurnSlow
       expr: |-
         cluster_namespace_server:tailfin_ambiguous_closes:ratio_rate3d > (1 * {{ .Values.rules.ambiguous_budget }})
@@ -167,9 +167,9 @@
         short: 6h
       annotations:
         summary: Response streams of an MCP server end without proof that they were complete.
-        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 3d in an orderly way without their answer: 1 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
+        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the response streams of server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} ended in 3d in an orderly way without their answer: more than 1 times what the budget allows. Callers may have taken a part for the whole. First look which endpoint it is, and whether the bytes stop inside an event."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinambiguouscloseburnslow"
-        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-streams?from=now-3d&to=now&var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
     - alert: TailfinMaskedByRotation
       expr: |-
         cluster_namespace_server:tailfin_operations_masked_rotated:ratio_increase1h > {{ .Values.rules.masked_ratio }}
@@ -280,7 +280,7 @@
         severity: warning
       annotations:
         summary: A Tailfin sidecar cannot be scraped.
-        description: Pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} has not answered for 5 minutes (up = {{ "{{" }} $value | humanize {{ "}}" }}). Nothing is known of its host's calls. First look at the state of the container and its previous log.
+        description: Pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) has not answered for 5 minutes (up = {{ "{{" }} $value | humanize {{ "}}" }}). Nothing is known of its host's calls. First look at the state of the container and its previous log.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfindown"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinAbsent
@@ -294,74 +294,84 @@
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinabsent"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self"
     - alert: TailfinSourceLost
-      expr: min by (cluster, namespace, pod, source) (tailfin_source_up{{ "{" }}{{ .Values.rules.job }}}) == 0
+      expr: min by (cluster, namespace, pod, instance, source) (tailfin_source_up{{ "{" }}{{ .Values.rules.job }}}) == 0
       for: 5m
       labels:
         severity: warning
       annotations:
-        summary: A Tailfin sidecar cannot read what its host writes.
-        description: "Source {{ "{{" }} $labels.source {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} has been unreadable for 5 minutes (up = {{ "{{" }} $value | humanize {{ "}}" }}). Its totals stand still. First read the log of the sidecar: it names file and reason."
+        summary: A Tailfin sidecar cannot reach what its host writes.
+        description: "The folders of source {{ "{{" }} $labels.source {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) cannot be listed for 5 minutes (up = {{ "{{" }} $value | humanize {{ "}}" }}). Its totals stand still. First read the log of the sidecar: it names folder and reason."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinsourcelost"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
+    - alert: TailfinSourceFault
+      expr: sum by (cluster, namespace, pod, instance, source) (increase(tailfin_source_faults_total{{ "{" }}{{ .Values.rules.job }}}[1h])) > {{ .Values.rules.source_faults }}
+      for: 5m
+      labels:
+        severity: warning
+      annotations:
+        summary: A Tailfin sidecar cannot read one of the files that its host writes.
+        description: "About {{ "{{" }} $value | humanize {{ "}}" }} times in an hour something of source {{ "{{" }} $labels.source {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) became unreadable; the other files go on. What is in it is in no total. First read the log of the sidecar: it names file and reason."
+        runbook_url: "{{ .Values.rules.runbook_url }}#tailfinsourcefault"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinSourceLagging
-      expr: max by (cluster, namespace, pod, source) (tailfin_source_lag_seconds{{ "{" }}{{ .Values.rules.job }}}) > {{ .Values.rules.source_lag_seconds }}
+      expr: max by (cluster, namespace, pod, instance, source) (tailfin_source_lag_seconds{{ "{" }}{{ .Values.rules.job }}}) > {{ .Values.rules.source_lag_seconds }}
       for: 10m
       keep_firing_for: "{{ .Values.rules.keep_firing_for }}"
       labels:
         severity: warning
       annotations:
         summary: A Tailfin sidecar shows the past.
-        description: Source {{ "{{" }} $labels.source {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} is {{ "{{" }} $value | humanizeDuration {{ "}}" }} behind. First look whether its CPU is limited, then at bytes not read yet.
+        description: Source {{ "{{" }} $labels.source {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) is {{ "{{" }} $value | humanizeDuration {{ "}}" }} behind. First look whether its log names a file that it cannot read, then whether its CPU is limited.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinsourcelagging"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinMissingEvents
-      expr: sum by (cluster, namespace, pod) (increase(tailfin_events_missing_total{{ "{" }}{{ .Values.rules.job }}}[10m])) > {{ .Values.rules.missing_events }}
+      expr: sum by (cluster, namespace, pod, instance) (increase(tailfin_events_missing_total{{ "{" }}{{ .Values.rules.job }}}[10m])) > {{ .Values.rules.missing_events }}
       for: 5m
       labels:
         severity: warning
       annotations:
         summary: Events were written and never reached Tailfin.
-        description: About {{ "{{" }} $value | humanize {{ "}}" }} events of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} were lost in 10 minutes. All of its totals are short by what they would have said. First look at the rotation of its files and at the volume.
+        description: About {{ "{{" }} $value | humanize {{ "}}" }} events of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) were lost in 10 minutes. All of its totals are short by what they would have said. First look at the rotation of its files and at the volume.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinmissingevents"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinRejectedEvents
-      expr: sum by (cluster, namespace, pod, reason) (increase(tailfin_events_rejected_total{{ "{" }}{{ .Values.rules.job }}, reason!="duplicate"}[10m])) > {{ .Values.rules.rejected_events }}
+      expr: sum by (cluster, namespace, pod, instance, reason) (increase(tailfin_events_rejected_total{{ "{" }}{{ .Values.rules.job }}, reason!="duplicate"}[10m])) > {{ .Values.rules.rejected_events }}
       for: 5m
       labels:
         severity: warning
       annotations:
         summary: Tailfin refuses lines that its host writes.
-        description: "About {{ "{{" }} $value | humanize {{ "}}" }} lines of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} were refused in 10 minutes: {{ "{{" }} $labels.reason {{ "}}" }}. First compare the versions of writer and sidecar; tailfin replay on the file names line and field."
+        description: "About {{ "{{" }} $value | humanize {{ "}}" }} lines of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) were refused in 10 minutes: {{ "{{" }} $labels.reason {{ "}}" }}. First compare the versions of writer and sidecar; tailfin replay on the file names line and field."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinrejectedevents"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinLabelOverflow
-      expr: sum by (cluster, namespace, pod, label) (increase(tailfin_label_overflow_total{{ "{" }}{{ .Values.rules.job }}}[1h])) > {{ .Values.rules.overflow_samples }}
+      expr: sum by (cluster, namespace, pod, instance, label) (increase(tailfin_label_overflow_total{{ "{" }}{{ .Values.rules.job }}}[1h])) > {{ .Values.rules.overflow_samples }}
       for: 5m
       labels:
         severity: info
       annotations:
         summary: More servers, endpoints or series than Tailfin names.
-        description: About {{ "{{" }} $value | humanize {{ "}}" }} samples of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} went to _other in an hour ({{ "{{" }} $labels.label {{ "}}" }}). Totals are right, names are lost. First join names with servers.NAME.match.
+        description: About {{ "{{" }} $value | humanize {{ "}}" }} samples of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) went to _other in an hour ({{ "{{" }} $labels.label {{ "}}" }}). Totals are right, names are lost. First join names with servers.NAME.match.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinlabeloverflow"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinCheckpointFailing
-      expr: sum by (cluster, namespace, pod, reason) (increase(tailfin_checkpoint_failures_total{{ "{" }}{{ .Values.rules.job }}}[15m])) > {{ .Values.rules.checkpoint_failures }}
+      expr: sum by (cluster, namespace, pod, instance, reason) (increase(tailfin_checkpoint_failures_total{{ "{" }}{{ .Values.rules.job }}}[15m])) > {{ .Values.rules.checkpoint_failures }}
       for: 5m
       labels:
         severity: warning
       annotations:
         summary: A Tailfin sidecar cannot store its checkpoints.
-        description: "About {{ "{{" }} $value | humanize {{ "}}" }} checkpoints of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} failed in 15 minutes: {{ "{{" }} $labels.reason {{ "}}" }}. Numbers are right until it is killed; then it must read everything again. First look at the state volume: room, and who may write."
+        description: "About {{ "{{" }} $value | humanize {{ "}}" }} checkpoints of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) failed in 15 minutes: {{ "{{" }} $labels.reason {{ "}}" }}. Numbers are right until it is killed; then it must read everything again. First look at the state volume: room, and who may write."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfincheckpointfailing"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinStateEvictions
-      expr: sum by (cluster, namespace, pod, store) (increase(tailfin_state_evictions_total{{ "{" }}{{ .Values.rules.job }}, store!~"reporting_clients|broken_clients|client_breaks|endpoint_bursts|open_close_loops|reconnect_loops|periodic_cuts|working_tools|stalled_calls|client_calls|successful_writes|told_callers|lost_clients|list_answers|list_announcements|listed_servers|listed_places|discover_probes|dead_sessions|error_answers|amplification_windows"}[30m])) > {{ .Values.rules.evictions }}
+      expr: sum by (cluster, namespace, pod, instance, store) (increase(tailfin_state_evictions_total{{ "{" }}{{ .Values.rules.job }}, store!~"reporting_clients|broken_clients|client_breaks|endpoint_bursts|open_close_loops|reconnect_loops|periodic_cuts|working_tools|stalled_calls|client_calls|successful_writes|told_callers|lost_clients|list_answers|list_announcements|listed_servers|listed_places|discover_probes|dead_sessions|error_answers|amplification_windows"}[30m])) > {{ .Values.rules.evictions }}
       for: 5m
       labels:
         severity: warning
       annotations:
         summary: "A store of Tailfin is full: totals may be short."
-        description: About {{ "{{" }} $value | humanize {{ "}}" }} entries of store {{ "{{" }} $labels.store {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} were given up in 30 minutes. First look whether exchanges stay open for ever, then at the traffic of this host.
+        description: About {{ "{{" }} $value | humanize {{ "}}" }} entries of store {{ "{{" }} $labels.store {{ "}}" }} of pod {{ "{{" }} $labels.namespace {{ "}}" }}/{{ "{{" }} $labels.pod {{ "}}" }} ({{ "{{" }} $labels.instance {{ "}}" }}) were given up in 30 minutes. First look whether exchanges stay open for ever, then at the traffic of this host.
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinstateevictions"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
 {{- end -}}
