@@ -54,3 +54,9 @@ export const GOOD_BELOW = (warn: number, bad: number): Steps => ['green', [warn,
 /** One is one too many. */
 export const NONE_ALLOWED: Steps = ['green', [0.5, 'red']];
 export const PLAIN: Steps = ['blue'];
+
+/** Where a table has no number: not "none", which reads as a good answer, and in no colour of a threshold. */
+export const NO_NUMBER = {
+  type: 'special',
+  options: { match: 'null', result: { index: 0, text: '\u2013', color: 'text' } },
+} as const;

@@ -19,4 +19,4 @@ export const LEVEL = ['cluster', 'namespace', 'server'] as const;
 export const linkTo = (board: BoardKey): string => `/d/${BOARDS[board].uid}?\${__url_time_range}&\${__all_variables}`;
 /** The same for one server: the one of the row. */
 export const linkToServer = (board: BoardKey): string =>
-  `/d/${BOARDS[board].uid}?\${__url_time_range}&\${datasource:queryparam}&\${cluster:queryparam}&\${namespace:queryparam}&\${pod:queryparam}&var-server=\${__data.fields.server}`;
+  `/d/${BOARDS[board].uid}?\${__url_time_range}&\${datasource:queryparam}&\${cluster:queryparam}&\${namespace:queryparam}&\${pod:queryparam}&var-server=\${__data.fields.server:percentencode}`;

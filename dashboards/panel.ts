@@ -12,7 +12,7 @@ import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as table from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import { CATALOG, type MetricSpec } from '../src/core/measures/catalog.ts';
-import { COLOURS, PLAIN, type Steps } from './look.ts';
+import { COLOURS, NO_NUMBER, PLAIN, type Steps } from './look.ts';
 import { BOARDS, type BoardKey, linkTo, linkToServer } from './names.ts';
 
 export interface Target {
@@ -172,7 +172,8 @@ function bars({ targets, steps, max }: BarsPanel): bargauge.PanelBuilder {
     .valueMode(common.BarGaugeValueMode.Color)
     .showUnfilled(true)
     .namePlacement(common.BarGaugeNamePlacement.Left)
-    .text(new common.VizTextDisplayOptionsBuilder().titleSize(13).valueSize(18))
+    // Room for names is measured at this size: a larger one cuts them off.
+    .text(new common.VizTextDisplayOptionsBuilder().titleSize(12).valueSize(18))
     .sizing(common.BarGaugeSizing.Auto)
     .min(0)
     .colorScheme(colour(dashboard.FieldColorModeId.Thresholds))
@@ -214,6 +215,7 @@ function rowsOf(panel: TablePanel): table.PanelBuilder {
     builder.overrideByName(valueField(i, several), [
       { id: 'displayName', value: title },
       { id: 'unit', value: unit },
+      { id: 'mappings', value: [NO_NUMBER] },
       ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
       ...(steps === undefined
         ? []

@@ -71,6 +71,11 @@ export function queries(scope: Scope): Queries {
 export const sum = (by: readonly string[], expr: string): string =>
   by.length === 0 ? `sum(${expr})` : `sum by (${by.join(', ')}) (${expr})`;
 export const max = (by: readonly string[], expr: string): string => `max by (${by.join(', ')}) (${expr})`;
+export const min = (by: readonly string[], expr: string): string => `min by (${by.join(', ')}) (${expr})`;
 /** A share: no value where there is nothing to have a share of; 0 where the part has no series yet. */
 export const share = (part: string, whole: string): string => `(${part} or 0 * ${whole})\n/\n(${whole} > 0)`;
+/** Below this many a share says nothing: one of two is 50 %. */
+export const ENOUGH = 10;
+export const shareOfEnough = (part: string, whole: string): string =>
+  `(${part} or 0 * ${whole})\n/\n(${whole} >= ${ENOUGH})`;
 export const perMinute = (rate: string): string => `60 * ${rate}`;

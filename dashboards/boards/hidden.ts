@@ -4,7 +4,7 @@ import type { Board } from '../board.ts';
 import { GOOD_BELOW, NONE_ALLOWED } from '../look.ts';
 import { measures } from '../measures.ts';
 import { LEVEL } from '../names.ts';
-import { max, perMinute, type Queries, sum } from '../queries.ts';
+import { ENOUGH, max, perMinute, type Queries, shareOfEnough, sum } from '../queries.ts';
 import { durationRow } from './durations.ts';
 
 const RATE = '$__rate_interval';
@@ -77,9 +77,9 @@ export function hiddenBoard(q: Queries): Board {
             title: 'Masked by rotation',
             description:
               'Calls that failed on one endpoint and worked on another: the broken one goes on breaking calls, and no error shows it.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
-            width: 4,
+            width: 3,
             height: 5,
             noValue: 'no calls',
             targets: [{ expr: m.maskedCount([], RANGE), legend: 'masked_rotated' }],
@@ -91,9 +91,9 @@ export function hiddenBoard(q: Queries): Board {
             title: 'Writes of unknown outcome',
             description:
               'Calls that may have changed something, without proof whether they did. Confirm each at its destination; do not repeat it. `tailfin explain` names the calls.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
-            width: 4,
+            width: 3,
             height: 5,
             noValue: 'no calls',
             targets: [{ expr: sum([], q.increase('uncertain_writes', RANGE)), legend: 'uncertain writes' }],
@@ -102,12 +102,12 @@ export function hiddenBoard(q: Queries): Board {
           },
           {
             kind: 'stat',
-            title: 'Servers that can prove nothing',
+            title: 'Servers without any proof',
             description:
               'Servers whose contract mandates no terminal message and whose answers are not self-delimiting (regime C): an error of configuration. The table below names them.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
-            width: 4,
+            width: 3,
             height: 5,
             noValue: 'no contracts known',
             targets: [
@@ -118,6 +118,20 @@ export function hiddenBoard(q: Queries): Board {
             ],
             steps: NONE_ALLOWED,
             to: 'protocol',
+          },
+          {
+            kind: 'stat',
+            title: 'Sidecars that answer',
+            description:
+              'Of those that Prometheus knows. Below 100 %: the numbers beside it are short, and a quiet board means nothing. Tailfin itself says more.',
+            unit: 'percentunit',
+            decimals: 0,
+            width: 3,
+            height: 5,
+            noValue: 'none known',
+            targets: [{ expr: `avg(${q.external('up')})`, legend: 'up' }],
+            steps: ['red', [0.999, 'green']],
+            to: 'tailfin',
           },
           {
             kind: 'lines',
@@ -188,11 +202,11 @@ export function hiddenBoard(q: Queries): Board {
               {
                 title: 'Uncertain writes',
                 expr: sum(['namespace', 'server'], q.increase('uncertain_writes', RANGE)),
-                unit: 'short',
+                unit: 'locale',
                 decimals: 0,
                 steps: NONE_ALLOWED,
               },
-              { title: 'Operations', expr: m.operations(['namespace', 'server'], RANGE), unit: 'short', decimals: 0 },
+              { title: 'Operations', expr: m.operations(['namespace', 'server'], RANGE), unit: 'locale', decimals: 0 },
               {
                 title: 'Regime C',
                 expr: max(['namespace', 'server'], q.series('stream_regime', { regime: 'C' })),
@@ -215,13 +229,13 @@ export function hiddenBoard(q: Queries): Board {
           {
             kind: 'lines',
             title: 'Parse failures by size of the payload',
-            description: `Share of results and messages over ${OPERATIONS_WINDOW} that did not parse, by full length. Lines that fan out, the largest on top: something cuts long answers.`,
+            description: `Share of results and messages over ${OPERATIONS_WINDOW} that did not parse, by full length, where there are at least ${ENOUGH}. Lines that fan out, the largest on top: something cuts long answers.`,
             unit: 'percentunit',
             width: 12,
             noValue: 'nothing parsed',
             targets: [
               {
-                expr: `(${bySize(OPERATIONS_WINDOW, 'bad')} or 0 * ${bySize(OPERATIONS_WINDOW)})\n/\n(${bySize(OPERATIONS_WINDOW)} > 0)`,
+                expr: shareOfEnough(bySize(OPERATIONS_WINDOW, 'bad'), bySize(OPERATIONS_WINDOW)),
                 legend: '{{size_class}}',
               },
             ],
@@ -246,7 +260,7 @@ export function hiddenBoard(q: Queries): Board {
           },
           {
             kind: 'lines',
-            title: 'Callers that were told nothing, or the wrong thing',
+            title: 'Callers told nothing, or the wrong thing',
             description: `${UNDELIVERED.join(', ')}: see docs/findings.md for each. Callers hang or blame the wrong call.`,
             unit: 'opm',
             width: 8,
@@ -257,7 +271,7 @@ export function hiddenBoard(q: Queries): Board {
           },
           {
             kind: 'lines',
-            title: 'Calls that fell with another one',
+            title: 'Calls that failed because another one broke',
             description:
               'sibling: in flight on the client when another call broke it. closed_client: sent on a client that was already gone. One fault, many errors: look for the first.',
             unit: 'opm',

@@ -3,7 +3,7 @@ import { SIZE_CLASSES } from '../../src/core/measures/domains.ts';
 import type { Board } from '../board.ts';
 import { GOOD_BELOW, NONE_ALLOWED } from '../look.ts';
 import { measures } from '../measures.ts';
-import { perMinute, type Queries, share, sum } from '../queries.ts';
+import { ENOUGH, perMinute, type Queries, shareOfEnough, sum } from '../queries.ts';
 import type { Settings } from '../settings.ts';
 
 const RATE = '$__rate_interval';
@@ -22,8 +22,8 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
       [],
       q.increase('parse_attempts', RANGE, { of: ANSWERS, ...(bad ? { result: { not: 'ok' } } : {}), size_class }),
     );
-  const hazard = m.hazard(['server', 'of'], RANGE);
-  const ofAnswers = m.hazard(['server', 'of'], RANGE, ANSWERS);
+  // Of answers alone: arguments are a few bytes, so that one failure of them is hundreds per MiB.
+  const hazard = m.hazard(['server', 'of'], RANGE, ANSWERS);
   return {
     key: 'parsing',
     description:
@@ -41,7 +41,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             decimals: 1,
             width: 5,
             height: 5,
-            noValue: 'no failures of known length',
+            noValue: 'none of known length',
             targets: [{ expr: whole.z, legend: 'z' }],
             steps: GOOD_BELOW(3, 4),
           },
@@ -53,7 +53,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             decimals: 2,
             width: 4,
             height: 5,
-            noValue: 'no failures of known length',
+            noValue: 'none of known length',
             targets: [{ expr: whole.r, legend: 'r' }],
             steps: GOOD_BELOW(0.1, 0.3),
           },
@@ -66,15 +66,15 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             decimals: 0,
             width: 5,
             height: 5,
-            noValue: 'no failures',
+            noValue: 'none seen',
             targets: [{ expr: whole.unknown, legend: 'unknown' }],
             steps: GOOD_BELOW(0.3, 0.5),
           },
           {
             kind: 'stat',
-            title: 'An answer of 1 MiB fails with',
+            title: 'Expected failure of 1 MiB',
             description:
-              'Probability 1 - exp(-hazard), were failures spread evenly over bytes: what a long answer has to expect. Of results and messages only.',
+              'A model: 1 - exp(-hazard), were failures spread evenly over the bytes of results and messages. What was seen of answers that long is in the bars below, and may be less.',
             unit: 'percentunit',
             decimals: 1,
             width: 5,
@@ -88,7 +88,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             title: 'Hard size limits found',
             description:
               'Findings of parse_failure_size_step: everything from some size on fails, everything below works. A body or buffer limit.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
             width: 5,
             height: 5,
@@ -101,16 +101,15 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
           {
             kind: 'bars',
             title: 'Probability of failure by size',
-            description:
-              'Of the results and messages of the time range, by full length. A staircase: failures grow with length. Nothing, then 100 %: a hard limit.',
+            description: `Of the results and messages of the time range, by full length; sizes of which fewer than ${ENOUGH} came are left out. A staircase: failures grow with length. Nothing, then 100 %: a hard limit.`,
             unit: 'percentunit',
             decimals: 1,
             width: 12,
             height: 10,
-            noValue: 'none of this size',
+            noValue: 'too few of this size',
             steps: GOOD_BELOW(0.001, 0.05),
             targets: SIZE_CLASSES.map((size) => ({
-              expr: share(ofSize(size, true), ofSize(size, false)),
+              expr: shareOfEnough(ofSize(size, true), ofSize(size, false)),
               legend: size,
             })),
           },
@@ -122,7 +121,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             decimals: 1,
             width: 12,
             height: 10,
-            noValue: 'no failures of known length',
+            noValue: 'none of known length',
             limit: Number(settings.trend_z),
             targets: [{ expr: byServer.z, legend: '{{server}} {{of}}' }],
           },
@@ -134,7 +133,8 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
           {
             kind: 'table',
             title: 'Length trend by server and payload',
-            description: 'Of the time range. Failures: those of known length. Hazard: failures per MiB parsed.',
+            description:
+              'Of the time range. Failures: those of known length. Hazard: failures per MiB of results and messages.',
             unit: 'short',
             width: 24,
             noValue: 'none',
@@ -142,8 +142,8 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             columns: [
               { title: 'z', expr: rows.z, unit: 'none', decimals: 1, steps: GOOD_BELOW(3, 4) },
               { title: 'r', expr: rows.r, unit: 'none', decimals: 2, steps: GOOD_BELOW(0.1, 0.3) },
-              { title: 'Failures', expr: rows.failed, unit: 'short', decimals: 0 },
-              { title: 'Samples', expr: rows.samples, unit: 'short', decimals: 0 },
+              { title: 'Failures', expr: rows.failed, unit: 'locale', decimals: 0 },
+              { title: 'Samples', expr: rows.samples, unit: 'locale', decimals: 0 },
               {
                 title: 'Unknown length',
                 expr: rows.unknown,
@@ -153,8 +153,8 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
               },
               { title: 'Hazard per MiB', expr: hazard, unit: 'none', decimals: 3 },
               {
-                title: '1 MiB fails with',
-                expr: `1 - exp(-(${ofAnswers}))`,
+                title: 'Expected of 1 MiB',
+                expr: `1 - exp(-(${hazard}))`,
                 unit: 'percentunit',
                 decimals: 1,
                 steps: GOOD_BELOW(0.01, 0.1),
@@ -169,7 +169,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             unit: 'none',
             decimals: 2,
             width: 8,
-            noValue: 'no failures of known length',
+            noValue: 'none of known length',
             limit: Number(settings.trend_r),
             targets: [{ expr: byServer.r, legend: '{{server}} {{of}}' }],
           },
@@ -180,18 +180,18 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             unit: 'percentunit',
             width: 8,
             max: 1,
-            noValue: 'no failures',
+            noValue: 'none seen',
             targets: [{ expr: byServer.unknown, legend: '{{server}} {{of}}' }],
           },
           {
             kind: 'lines',
             title: 'Hazard per MiB',
-            description: `Parse failures per MiB given to parsers, over ${WINDOW}. It says something about long payloads where z is above 4; else failures have another cause than bytes.`,
+            description: `Parse failures per MiB of results and messages, over ${WINDOW}. It says something about long payloads where z is above 4; else failures have another cause than bytes.`,
             unit: 'none',
             decimals: 3,
             width: 8,
             noValue: 'nothing parsed',
-            targets: [{ expr: m.hazard(['server', 'of'], WINDOW), legend: '{{server}} {{of}}' }],
+            targets: [{ expr: m.hazard(['server', 'of'], WINDOW, ANSWERS), legend: '{{server}} {{of}}' }],
           },
         ],
       },
@@ -207,7 +207,7 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
             unit: 'cpm',
             width: 8,
             stack: true,
-            noValue: 'all parse',
+            noValue: 'none seen',
             targets: [
               {
                 expr: perMinute(sum(['of', 'result'], q.rate('parse_attempts', RATE, { result: { not: 'ok' } }))),

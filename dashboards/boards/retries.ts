@@ -37,12 +37,13 @@ export function retriesBoard(q: Queries): Board {
             title: 'Repeated though it was not safe',
             description:
               'Writes sent again after a failure that does not tell whether the first one took effect. Stop the retry in the client first.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
             width: 5,
             height: 5,
-            noValue: 'no retries',
-            targets: [{ expr: sum([], q.increase('retries', RANGE, { safety: 'unsafe' })), legend: 'unsafe' }],
+            noValue: 'no calls',
+            // Of the findings: 0 where there are calls, and none of them was repeated like this.
+            targets: [{ expr: sum([], q.increase('findings', RANGE, { rule: 'unsafe_retry' })), legend: 'unsafe' }],
             steps: NONE_ALLOWED,
           },
           {
@@ -70,7 +71,7 @@ export function retriesBoard(q: Queries): Board {
             title: 'Operations by result',
             description:
               'masked*: failed, then worked. unproven: the caller took an answer without proof. surfaced: the error that everybody sees.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
             width: 9,
             height: 5,
@@ -163,7 +164,7 @@ export function retriesBoard(q: Queries): Board {
               {
                 title: 'Retries',
                 expr: `${sum(['after', 'endpoint', 'safety'], q.increase('retries', RANGE))} > 0`,
-                unit: 'short',
+                unit: 'locale',
                 decimals: 0,
               },
             ],
@@ -173,10 +174,10 @@ export function retriesBoard(q: Queries): Board {
             title: 'What the evidence allows next',
             description:
               'confirm_outcome: look at the destination, do not repeat. retrieve_result: it was done, fetch it. reissue_bounded, send_normally: a repetition is harmless.',
-            unit: 'short',
+            unit: 'locale',
             decimals: 0,
             width: 12,
-            noValue: 'nothing failed',
+            noValue: 'none seen',
             steps: ['blue'],
             targets: [
               {

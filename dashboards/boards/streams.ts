@@ -92,10 +92,10 @@ export function streamsBoard(q: Queries): Board {
             title: 'Causes of what was not clean',
             description:
               'Response streams of the time range by the row of the verdict table that decided (docs/decisions/0001). no_evidence, not_resumed: ambiguous; the others: abandoned.',
-            unit: 'short',
+            unit: 'locale',
             width: 12,
             height: 10,
-            noValue: 'all clean',
+            noValue: 'none seen',
             decimals: 0,
             steps: ['blue'],
             targets: [
@@ -134,7 +134,7 @@ export function streamsBoard(q: Queries): Board {
                 decimals: 2,
                 steps: GOOD_BELOW(0.005, 0.02),
               },
-              { title: 'Exchanges', expr: atEndpoint(), unit: 'short', decimals: 0 },
+              { title: 'Exchanges', expr: atEndpoint(), unit: 'locale', decimals: 0 },
             ],
           },
           {
@@ -144,7 +144,7 @@ export function streamsBoard(q: Queries): Board {
               'Exchanges per minute that did not end clean. Compare with rollouts and timers: 60 s, 125 s, 300 s.',
             unit: 'reqpm',
             width: 12,
-            noValue: 'all clean',
+            noValue: 'none seen',
             targets: [
               {
                 expr: perMinute(
@@ -162,7 +162,7 @@ export function streamsBoard(q: Queries): Board {
             unit: 'reqpm',
             width: 12,
             stack: true,
-            noValue: 'none failed',
+            noValue: 'none seen',
             targets: [{ expr: perMinute(sum(['stage'], q.rate('exchange_failures', RATE))), legend: '{{stage}}' }],
             exemplars: true,
           },
@@ -179,7 +179,7 @@ export function streamsBoard(q: Queries): Board {
             unit: 'reqpm',
             width: 8,
             stack: true,
-            noValue: 'none failed',
+            noValue: 'none seen',
             targets: [
               {
                 expr: perMinute(sum(['by', 'request'], q.rate('exchange_failures', RATE))),

@@ -1,9 +1,10 @@
 /** Tailfin itself: can the other boards be believed. Its metrics stand in tailfin-health.ts. */
-import type { MetricKey } from '../../src/core/measures/catalog.ts';
+import { CATALOG } from '../../src/core/measures/catalog.ts';
+import { FINDING_STORES } from '../../src/core/model/limits.ts';
 import type { Board } from '../board.ts';
-import { NONE_ALLOWED } from '../look.ts';
+import { NONE_ALLOWED, type Steps } from '../look.ts';
 import type { LinesPanel, StatPanel } from '../panel.ts';
-import { perMinute, type Queries, sum } from '../queries.ts';
+import { max, min, perMinute, type Queries, sum } from '../queries.ts';
 import {
   CHECKPOINT_GAUGES,
   CHECKPOINTS,
@@ -26,16 +27,22 @@ export function tailfinBoard(q: Queries): Board {
     ...{ title: each.title, description: each.description, unit: each.unit ?? 'cpm', width, noValue },
     targets: [{ expr: perMinute(sum(each.by, q.rate(each.key, RATE))), legend: legend(each) }],
   });
+  /** Two pods of one name in two namespaces: sizes add up; of times the largest counts, of parts done the smallest. */
+  const together = ({ key, by }: Health): string => {
+    const { name, unit } = CATALOG[key];
+    const join = unit === 'seconds' ? max : name.endsWith('_ratio') ? min : sum;
+    return join(by, q.series(key));
+  };
   const gauge = (each: Health, width: number): LinesPanel => ({
     kind: 'lines',
     ...{ title: each.title, description: each.description, unit: each.unit ?? 'short', width, noValue },
-    targets: [{ expr: sum(each.by, q.series(each.key)), legend: legend(each) }],
+    targets: [{ expr: together(each), legend: legend(each) }],
   });
-  const total = (title: string, key: MetricKey, description: string): StatPanel => ({
+  const total = (title: string, increase: string, description: string, steps: Steps = NONE_ALLOWED): StatPanel => ({
     kind: 'stat',
-    ...{ title, description, unit: 'short', decimals: 0, width: 4, height: 4, noValue: 'none yet' },
-    targets: [{ expr: sum([], q.increase(key, RANGE)), legend: title }],
-    steps: NONE_ALLOWED,
+    ...{ title, description, unit: 'locale', decimals: 0, width: 4, height: 4, noValue: 'none yet' },
+    targets: [{ expr: sum([], increase), legend: title }],
+    steps,
   });
   const process = (title: string, expr: string, unit: string, description: string): LinesPanel => ({
     kind: 'lines',
@@ -75,10 +82,27 @@ export function tailfinBoard(q: Queries): Board {
             targets: [{ expr: `avg(${q.series('source_up')})`, legend: 'up' }],
             steps: ['red', [0.999, 'green']],
           },
-          total('Events missing, in all', 'events_missing', 'In the time range. More than 0: every total is short.'),
-          total('Lines rejected, in all', 'events_rejected', 'In the time range, by whatever reason.'),
-          total('Entries given up', 'state_evictions', 'In the time range, by full stores.'),
-          total('Folded into _other', 'label_overflow', 'In the time range: samples whose name was past the budget.'),
+          total(
+            'Events missing, in all',
+            q.increase('events_missing', RANGE),
+            'In the time range. More than 0: every total is short.',
+          ),
+          total(
+            'Lines rejected, in all',
+            q.increase('events_rejected', RANGE, { reason: { not: 'duplicate' } }),
+            'In the time range, but for duplicates, which are harmless. What was in them is in no total.',
+          ),
+          total(
+            'Entries given up',
+            q.increase('state_evictions', RANGE, { store: { not: FINDING_STORES } }),
+            'In the time range, by full stores: totals may be short. Not those of findings, which cost findings alone.',
+          ),
+          total(
+            'Folded into _other',
+            q.increase('label_overflow', RANGE),
+            'In the time range: samples whose name was past the budget. Totals are right, names are lost.',
+            ['green', [0.5, 'orange']],
+          ),
           counter(SHOWN[0] as Health, 12),
           gauge(lag, 12),
         ],
@@ -131,7 +155,7 @@ export function tailfinBoard(q: Queries): Board {
               {
                 title: 'Sidecars',
                 expr: sum(['namespace', 'pod', 'version', 'node'], q.series('build_info')),
-                unit: 'short',
+                unit: 'locale',
                 decimals: 0,
               },
             ],

@@ -103,7 +103,7 @@ export const HEADLINES: readonly Headline[] = [
     target: '64-128KiB',
     ...{ before: NONE, during: [0.25, 0.7], after: NONE },
   },
-  { board: 'tailfin-parsing', panel: 'An answer of 1 MiB fails with', before: NONE, during: [0.5, 1], after: NONE },
+  { board: 'tailfin-parsing', panel: 'Expected failure of 1 MiB', before: NONE, during: [0.5, 1], after: NONE },
   { board: 'tailfin-parsing', panel: 'Hard size limits found', before: ZERO, during: [0.9, 20], after: ZERO },
 ];
 

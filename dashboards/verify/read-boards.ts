@@ -29,6 +29,7 @@ export interface PanelJson {
     readonly defaults: {
       readonly unit?: string;
       readonly noValue?: string;
+      readonly decimals?: number;
       readonly min?: number;
       readonly thresholds?: { readonly steps: readonly { readonly value: number | null }[] };
     };
@@ -40,6 +41,7 @@ export interface PanelJson {
   readonly options?: {
     readonly legend?: { readonly showLegend?: boolean; readonly calcs?: readonly string[] };
     readonly reduceOptions?: unknown;
+    readonly text?: { readonly titleSize?: number };
   };
 }
 export interface VariableJson {

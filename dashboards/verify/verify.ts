@@ -18,8 +18,9 @@ import { FIRE, HEADLINES, type Headline, LAST, MOMENTS } from './headlines.ts';
 import { type Prometheus, type Series, startPrometheus } from './prometheus.ts';
 import { type BoardJson, GENERATED, type PanelJson, panelsOf, readBoards, type TargetJson } from './read-boards.ts';
 import { alertsAsOpenMetrics, type Firing, firings, inlined } from './rules.ts';
+import { filledIn, runbookQueries } from './runbook.ts';
 import { writeSnapshots } from './snapshots.ts';
-import { BEGIN, END, INCIDENT, unixSeconds } from './story.ts';
+import { BEGIN, END, INCIDENT, PODS, unixSeconds } from './story.ts';
 
 export const SCRAPES = [15, 60] as const;
 /** `each`: with every value chosen one by one, as a person would. Once is enough: the interval makes no difference to it. */
@@ -161,6 +162,15 @@ export async function verify(prepared: Prepared, options: VerifyOptions = {}): P
         await attempt('recording rules', `${record} (${scrape} s)`, async () =>
           faultsIn(await prometheus.range(inlined(expr, recordings), view.from, view.to, 60), []),
         );
+      const servers = await prometheus.get<readonly string[]>('label/server/values', {
+        start: String(view.from),
+        end: String(view.to),
+      });
+      for (const { section, expr } of runbookQueries())
+        await attempt('runbook', `runbook / ${section}: ${expr} (${scrape} s)`, async () => [
+          ...faultsOf(expr, types),
+          ...faultsIn(await askedOfAll(prometheus, expr, servers, view), []),
+        ]);
       for (const headline of HEADLINES)
         await attempt('headlines', `${headline.board} / ${headline.panel} ${headline.target ?? ''} (${scrape} s)`, () =>
           headlineFaults(headline, boards, prometheus, scrape),
@@ -172,6 +182,19 @@ export async function verify(prepared: Prepared, options: VerifyOptions = {}): P
     }
   }
   return { passed, failures, firings: fired };
+}
+
+/** As of every server and pod of the story: one of them has what is asked for. */
+async function askedOfAll(
+  prometheus: Prometheus,
+  expr: string,
+  servers: readonly string[],
+  view: View,
+): Promise<readonly Series[]> {
+  const asked = new Set(servers.flatMap((server) => PODS.map(({ name }) => filledIn(expr, server, name))));
+  const found: Series[] = [];
+  for (const query of asked) found.push(...(await prometheus.range(query, view.from, view.to, 60)));
+  return found;
 }
 
 function checkFirings(

@@ -41,6 +41,17 @@ const UNITS = new Set<unknown>(Object.values(units));
 const targetsOf = (board: BoardJson): readonly (readonly [PanelJson, TargetJson])[] =>
   panelsOf(board).flatMap((panel) => (panel.targets ?? []).map((target) => [panel, target] as const));
 
+/** Gauges of which the sum over pods is nothing: ages, lags, parts, states. (A sum of what max() found is one per server.) */
+const ADDED_NEVER = new Set(
+  specs.flatMap(({ name, kind, unit }) =>
+    kind === 'gauge' && (unit === 'seconds' || /_(?:ratio|up|regime)$/.test(name)) ? [name] : [],
+  ),
+);
+const added = (expr: string): readonly string[] =>
+  selectorsOf(expr)
+    .filter(({ metric, inside }) => ADDED_NEVER.has(metric) && inside[0] === 'sum')
+    .map(({ metric }) => metric);
+
 type Rule = (board: BoardJson) => readonly string[];
 const perPanel =
   (faults: (panel: PanelJson) => string | null): Rule =>
@@ -197,6 +208,33 @@ const REVIEW: Readonly<Record<string, Rule>> = {
       ? null
       : 'not set',
   ),
+  'a text without a value claims nothing: it may be that nobody looked': perPanel(({ fieldConfig }) =>
+    /^(?:all|nothing failed|only|ok|no (?:errors|findings|failures))/.test(fieldConfig?.defaults.noValue ?? '')
+      ? (fieldConfig?.defaults.noValue ?? '')
+      : null,
+  ),
+  'a number that a table lacks has no colour and is no word': perPanel(({ type, fieldConfig }) =>
+    type !== 'table' ||
+    (fieldConfig?.overrides ?? []).every(
+      ({ properties }) =>
+        !properties.some(({ id }) => id === 'unit') ||
+        properties.some(({ id, value }) => id === 'mappings' && /"null".*"\u2013".*"text"/.test(JSON.stringify(value))),
+    )
+      ? null
+      : 'no mapping of null',
+  ),
+  'counts are written out: 3,642 and not 4 K': perPanel(({ fieldConfig }) => {
+    const isCount = (unit: unknown, decimals: unknown): boolean => unit === 'short' && decimals === 0;
+    const { unit, decimals } = fieldConfig?.defaults ?? {};
+    const columns = (fieldConfig?.overrides ?? []).map(({ properties }) =>
+      Object.fromEntries(properties.map(({ id, value }) => [id, value])),
+    );
+    return isCount(unit, decimals) || columns.some((each) => isCount(each.unit, each.decimals)) ? 'short' : null;
+  }),
+  'names of bars have the room that is measured for them': perPanel(({ type, options }) =>
+    type !== 'bargauge' || options?.text?.titleSize === 12 ? null : `${options?.text?.titleSize}`,
+  ),
+  'times and parts of several pods are not added up': perTarget(({ expr }) => added(expr)),
   'no topk in a graph': perTarget(({ expr, range }) =>
     range === true && /\b(?:top|bottom)k\b/.test(expr) ? [expr] : [],
   ),
@@ -257,6 +295,11 @@ describe('the named checks of pint', () => {
         if (COUNTERS.has(metric)) assert.notEqual(range, null, metric);
       }
     }
+  });
+  test('times and parts of several pods are not added up', () => {
+    for (const { alert, record, expr } of all) assert.deepEqual(added(expr), [], alert ?? record);
+    assert.deepEqual(added('sum by (pod) (tailfin_source_lag_seconds)'), ['tailfin_source_lag_seconds']);
+    assert.deepEqual(added('sum(max by (server) (tailfin_stream_regime))'), []);
   });
   test('promql/regexp: no pattern without a pattern, none with anchors', () => {
     for (const { expr } of all)

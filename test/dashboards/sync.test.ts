@@ -12,8 +12,9 @@ import { NOT_SHOWN } from '../../dashboards/boards/index.ts';
 import { BOARDS, type BoardKey } from '../../dashboards/names.ts';
 import { outputs } from '../../dashboards/outputs.ts';
 import { EXTERNAL } from '../../dashboards/queries.ts';
-import { groupsOf, helmTemplate, type PlainRule } from '../../dashboards/rules/render.ts';
-import { readSettings, SETTING_NAMES, settingValues } from '../../dashboards/settings.ts';
+import { grafanaRules } from '../../dashboards/rules/grafana.ts';
+import { groupsOf, helmTemplate, type PlainRule, rulesOf } from '../../dashboards/rules/render.ts';
+import { RULE_SETTINGS, readSettings, SETTING_NAMES, SETTINGS, settingValues } from '../../dashboards/settings.ts';
 import { selectorsOf } from '../../dashboards/verify/promql.ts';
 import { panelsOf, readBoards } from '../../dashboards/verify/read-boards.ts';
 import { CATALOG, type MetricKey, type MetricSpec } from '../../src/core/measures/catalog.ts';
@@ -82,7 +83,7 @@ describe('rules', () => {
 
   test('every setting is used, and only settings are compared with', () => {
     const marked = Object.fromEntries(SETTING_NAMES.map((name) => [name, `<${name}>`])) as unknown as typeof settings;
-    const text = JSON.stringify(groupsOf(marked));
+    const text = JSON.stringify([groupsOf(marked), grafanaRules(rulesOf(marked), marked)]);
     for (const name of SETTING_NAMES) assert.ok(text.includes(`<${name}>`), `${name} is not used`);
   });
 
@@ -175,7 +176,21 @@ describe('what is generated', () => {
     const { recording, alerting } = groupsOf(settings);
     assert.deepEqual(parse(text), JSON.parse(JSON.stringify([...recording, ...alerting])));
     assert.deepEqual(parse(readFileSync(join(ROOT, 'dashboards/generated/helm/values.yaml'), 'utf8')), {
-      rules: settingValues(settings),
+      rules: settingValues(settings, RULE_SETTINGS),
     });
+  });
+
+  test('the chart has each of them as a value, with its meaning', () => {
+    const text = readFileSync(join(ROOT, 'deploy/chart/values.yaml'), 'utf8');
+    const { rules: own } = parse(text) as { rules: Readonly<Record<string, unknown>> };
+    assert.deepEqual(own, settingValues(settings, RULE_SETTINGS));
+    for (const name of RULE_SETTINGS)
+      assert.ok(text.includes(`  # rules.${name} -- ${SETTINGS[name]}\n  ${name}: `), name);
+    const template = readFileSync(join(ROOT, 'deploy/chart/templates/_rule-groups.tpl'), 'utf8');
+    assert.equal(template, helmTemplate());
+    assert.match(
+      readFileSync(join(ROOT, 'deploy/chart/templates/rules.yaml'), 'utf8'),
+      /include "tailfin\.ruleGroups"/,
+    );
   });
 });

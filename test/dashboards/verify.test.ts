@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { type BoardJson, panelsOf, readBoards } from '../../dashboards/verify/read-boards.ts';
+import { runbookQueries } from '../../dashboards/verify/runbook.ts';
 import { prepare, SCRAPES, verify } from '../../dashboards/verify/verify.ts';
 import { tempFolder } from '../support/cli.ts';
 
@@ -53,6 +54,7 @@ test('every query of every board and rule, and what the story must show', { time
   const targets = (board: BoardJson): number => panelsOf(board).reduce((n, { targets = [] }) => n + targets.length, 0);
   for (const board of boards) assert.equal(report.passed[board.uid], (SCRAPES.length + 1) * targets(board), board.uid);
   assert.ok((report.passed.headlines ?? 0) >= 24);
+  assert.equal(report.passed.runbook, SCRAPES.length * runbookQueries().length);
 
   const found = (await verify(prepared, { boards: [spoilt()], scrapes: [60] })).failures;
   for (const [what, , , says] of FAULTS) {
