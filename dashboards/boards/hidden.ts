@@ -88,7 +88,7 @@ export function hiddenBoard(q: Queries): Board {
           },
           {
             kind: 'stat',
-            title: 'Writes of unknown outcome',
+            title: 'Uncertain writes',
             description:
               'Calls that may have changed something, without proof whether they did. Confirm each at its destination; do not repeat it. `tailfin explain` names the calls.',
             unit: 'locale',
@@ -102,7 +102,7 @@ export function hiddenBoard(q: Queries): Board {
           },
           {
             kind: 'stat',
-            title: 'Servers without any proof',
+            title: 'Servers in regime C',
             description:
               'Servers whose contract mandates no terminal message and whose answers are not self-delimiting (regime C): an error of configuration. The table below names them.',
             unit: 'locale',
@@ -248,7 +248,7 @@ export function hiddenBoard(q: Queries): Board {
         panels: [
           {
             kind: 'lines',
-            title: 'Writes of unknown outcome, over time',
+            title: 'Uncertain writes, over time',
             description:
               'hint "declared": the tool only claims to be read-only or idempotent. "none" is the dangerous one. Counted about 10 minutes after the call.',
             unit: 'opm',

@@ -72,9 +72,9 @@ export function parsingBoard(q: Queries, settings: Settings): Board {
           },
           {
             kind: 'stat',
-            title: 'Expected failure of 1 MiB',
+            title: 'Expected failure of 1 MiB (model)',
             description:
-              'A model: 1 - exp(-hazard), were failures spread evenly over the bytes of results and messages. What was seen of answers that long is in the bars below, and may be less.',
+              '1 - exp(-hazard), were failures spread evenly over the bytes of results and messages. What was seen of answers that long is in the bars below, and may be less.',
             unit: 'percentunit',
             decimals: 1,
             width: 5,

@@ -11,7 +11,7 @@ export function streamsBoard(q: Queries): Board {
   const m = measures(q);
   const closes = (by: readonly string[], where: Parameters<typeof q.rate<'stream_closes'>>[2] = {}) =>
     perMinute(sum(by, q.rate('stream_closes', RATE, where)));
-  const atEndpoint = (outcome?: 'ambiguous' | 'abandoned' | 'clean') =>
+  const atEndpoint = (outcome?: 'ambiguous' | 'abandoned' | { readonly not: 'clean' }) =>
     sum(['server', 'endpoint'], q.increase('endpoint_closes', RANGE, outcome === undefined ? {} : { outcome }));
   return {
     key: 'streams',
@@ -120,6 +120,13 @@ export function streamsBoard(q: Queries): Board {
             noValue: 'none',
             rows: { server: 'Server', endpoint: 'Endpoint' },
             columns: [
+              {
+                title: 'Not clean',
+                expr: share(atEndpoint({ not: 'clean' }), atEndpoint()),
+                unit: 'percentunit',
+                decimals: 2,
+                steps: GOOD_BELOW(0.005, 0.02),
+              },
               {
                 title: 'Ambiguous',
                 expr: share(atEndpoint('ambiguous'), atEndpoint()),

@@ -92,4 +92,5 @@ window.show = async ({ board, answers, from, to, step, note }) => {
     </ThemeContext.Provider>,
   );
 };
+await document.fonts.load('12px Inter');
 window.ready = true;

@@ -49,3 +49,9 @@ export function faultsIn(result: readonly Series[], labels: readonly string[]): 
     if (!result.some(({ metric }) => label in metric)) found.push(`no series has the label ${label} of the legend`);
   return found;
 }
+
+/** A panel that never shows anything else cannot be told from one that asks for the wrong thing. `== 0` asks for it. */
+export const zeroFaults = (expr: string, result: readonly Series[]): readonly string[] =>
+  result.length > 0 && !/== 0\s*$/.test(expr) && result.every(({ values }) => values.every(([, value]) => value === 0))
+    ? ['0 only']
+    : [];

@@ -53,7 +53,7 @@ export const HEADLINES: readonly Headline[] = [
     after: NONE,
   },
   { board: 'tailfin-hidden', panel: 'Masked by rotation', before: ZERO, during: [60, 400], after: ZERO },
-  { board: 'tailfin-hidden', panel: 'Writes of unknown outcome', before: [0, 5], during: [40, 400], after: [0, 5] },
+  { board: 'tailfin-hidden', panel: 'Uncertain writes', before: [0, 5], during: [40, 400], after: [0, 5] },
   {
     board: 'tailfin-hidden',
     panel: 'Error ratio: what is seen, what is hidden',
@@ -103,7 +103,7 @@ export const HEADLINES: readonly Headline[] = [
     target: '64-128KiB',
     ...{ before: NONE, during: [0.25, 0.7], after: NONE },
   },
-  { board: 'tailfin-parsing', panel: 'Expected failure of 1 MiB', before: NONE, during: [0.5, 1], after: NONE },
+  { board: 'tailfin-parsing', panel: 'Expected failure of 1 MiB (model)', before: NONE, during: [0.5, 1], after: NONE },
   { board: 'tailfin-parsing', panel: 'Hard size limits found', before: ZERO, during: [0.9, 20], after: ZERO },
 ];
 

@@ -62,6 +62,12 @@ export function rarities(w: Writer, every: Every): void {
     const listens = { method: 'subscriptions/listen', target: undefined, server: 'search', ...who('l') };
     attempt(w, at, 50 * SECOND, { ...listens, endpoint: 'http://10.0.3.1:8080/mcp', by: 'client', how: 'cancel' });
   });
+  // A listener that gets its stream and loses it at once, again and again.
+  every(900 * SECOND, (at, broken) => {
+    if (!broken) return;
+    const loops = { ...tickets(at), ...who('loop'), ...GET, events: 0, bytes: 0, cut: 'none', how: 'eof' };
+    for (let i = 0; i < 14; i++) attempt(w, at + i * 4000, 300, loops);
+  });
   // One call breaks and takes the others of its client with it; then calls on the closed client.
   every(200 * SECOND, (at, broken) => {
     if (!broken) return;

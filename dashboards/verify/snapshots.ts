@@ -33,11 +33,13 @@ function around({ cells }: Pipeline, at: number, second: boolean): void {
   cells.add('evidence_suppressed', broken ? 2 : 0, ['rate_limit']);
   cells.add('source_faults', lost && behind < STEP_MS / 1000 ? 1 : 0, ['files']);
   files(cells, at, lost, broken);
-  // A minute without room on the disk.
-  const noRoom = second && at >= INCIDENT + 30 * MINUTE && at < INCIDENT + 31 * MINUTE;
+  // A minute without room on the disk, after a minute in which nobody could scrape it.
+  const noRoom = second && at >= INCIDENT + 33 * MINUTE && at < INCIDENT + 34 * MINUTE;
   cells.add('checkpoint_commits', noRoom ? 0 : 1, []);
   cells.add('checkpoint_failures', noRoom ? 1 : 0, ['no_space']);
-  cells.add('checkpoint_restores', at < BEGIN + STEP_MS ? 1 : 0, ['none']);
+  // A new series is held at 0 for two scrape intervals.
+  const held = BEGIN + 2 * MINUTE;
+  cells.add('checkpoint_restores', at >= held && at < held + STEP_MS ? 1 : 0, ['none']);
   cells.set('checkpoint_age', noRoom ? 60 : 15, []);
   cells.set('checkpoint_bytes', 400_000 + (at - BEGIN) / 100, []);
   cells.add('state_evictions', broken && at % (10 * MINUTE) < STEP_MS ? 3 : 0, ['orphans']);

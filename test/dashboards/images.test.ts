@@ -25,12 +25,8 @@ for (const { uid, title } of Object.values(BOARDS))
     if (now !== sha256[`${uid}.png`]) t.diagnostic(`${uid}.png shows an older board: npm run preview:dashboards`);
   });
 
-test('the README and the runbook show them', () => {
-  for (const [file, uid] of [
-    ['README.md', 'tailfin-hidden'],
-    ['docs/runbook.md', 'tailfin-streams'],
-    ['docs/runbook.md', 'tailfin-retries'],
-    ['docs/runbook.md', 'tailfin-parsing'],
-  ] as const)
-    assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(`images/${uid}.png)`), `${file}: ${uid}`);
+test('the README shows the first of them, the runbook all', () => {
+  const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  assert.ok(text('README.md').includes('docs/images/tailfin-hidden.png)'));
+  for (const { uid } of Object.values(BOARDS)) assert.ok(text('docs/runbook.md').includes(`](images/${uid}.png)`), uid);
 });

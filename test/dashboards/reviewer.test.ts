@@ -231,6 +231,9 @@ const REVIEW: Readonly<Record<string, Rule>> = {
     );
     return isCount(unit, decimals) || columns.some((each) => isCount(each.unit, each.decimals)) ? 'short' : null;
   }),
+  'a title has the room that its panel gives it': perPanel(({ title, gridPos: { w } }) =>
+    title.length <= 10 * w - 8 ? null : `${title.length} characters in ${w} columns`,
+  ),
   'names of bars have the room that is measured for them': perPanel(({ type, options }) =>
     type !== 'bargauge' || options?.text?.titleSize === 12 ? null : `${options?.text?.titleSize}`,
   ),

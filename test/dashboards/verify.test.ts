@@ -19,6 +19,7 @@ const FAULTS: readonly (readonly [what: string, expr: string, legend: string, sa
   ['a quantile without le', 'histogram_quantile(0.9, sum(rate(tailfin_stream_bytes_bucket[5m])))', 'x', /empty result/],
   ['0 / 0', '0 * sum(up) / (0 * sum(up))', 'x', /NaN only/],
   ['1 / 0', 'sum(up) / (0 * sum(up))', 'x', /infinite/],
+  ['nothing but 0', 'sum(0 * up)', 'x', /0 only/],
   ['a syntax error', 'sum(rate(', 'x', /parse error/],
   ['a variable that is not there', 'sum(up{pod="$pods"})', 'x', /unknown variable/],
   ['a label that is summed away', 'sum by (server) (rate(tailfin_stream_closes_total[5m]))', '{{pod}}', /label pod/],
