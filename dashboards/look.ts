@@ -2,6 +2,9 @@
 import type { EDGE_ENDPOINTS, EDGE_OUTCOMES, RESULTS, SAFETIES } from '../src/core/model/operation.ts';
 import type { OUTCOMES, REGIMES } from '../src/core/model/verdict.ts';
 
+/** What a board says for `error_type=""`. */
+export const FINE = 'fine';
+
 type Word =
   | (typeof OUTCOMES)[number]
   | (typeof RESULTS)[number]
@@ -9,6 +12,7 @@ type Word =
   | (typeof EDGE_ENDPOINTS)[number]
   | (typeof EDGE_OUTCOMES)[number]
   | (typeof REGIMES)[number]
+  | typeof FINE
   | 'ok'
   | 'malformed'
   | 'would_resolve'
@@ -37,6 +41,7 @@ export const COLOURS: Readonly<Partial<Record<Word, string>>> = {
   unknown: 'yellow',
   delivered: 'green',
   failed: 'orange',
+  fine: 'green',
   ok: 'green',
   malformed: 'orange',
   A: 'green',

@@ -12,7 +12,7 @@ import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as table from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import { CATALOG, type MetricSpec } from '../src/core/measures/catalog.ts';
-import { COLOURS, NO_NUMBER, PLAIN, type Steps } from './look.ts';
+import { COLOURS, FINE, NO_NUMBER, PLAIN, type Steps } from './look.ts';
 import { BOARDS, type BoardKey, linkTo, linkToServer } from './names.ts';
 
 export interface Target {
@@ -98,19 +98,26 @@ const drill = (board: BoardKey): dashboard.DashboardLinkBuilder =>
     .url(linkTo(board))
     .targetBlank(false);
 
-/** What the legend may say: words as they stand, or all values of a closed label. */
-function wordsOf(targets: readonly Target[]): ReadonlySet<string> {
+/** What the legend may say, and the word in it that has a colour: the text as it stands, or every value of its one closed label. */
+function wordsOf(targets: readonly Target[]): ReadonlyMap<string, string> {
   const specs: readonly MetricSpec[] = Object.values(CATALOG);
-  const words = targets.flatMap(({ expr, legend }) => {
-    const [, label] = /^\{\{(\w+)\}\}$/.exec(legend) ?? [];
-    if (label === undefined) return [legend];
+  const named = targets.flatMap(({ expr, legend }) => {
+    const [, before = '', label, after = ''] = /^([^{]*)\{\{(\w+)\}\}([^{]*)$/.exec(legend) ?? [];
+    if (label === undefined) return [[legend, legend] as const];
     return specs
-      .filter(({ name }) => expr.includes(`${name}{`))
+      .filter(({ name }) => new RegExp(`\\b${name}(?:_bucket)?\\{`).test(expr))
       .flatMap(({ labels }) =>
-        labels.flatMap(([name, domain]) => (name === label && typeof domain !== 'string' ? domain : [])),
+        labels.flatMap(([name, domain]) =>
+          name === label && typeof domain !== 'string'
+            ? // An empty label is no label; what stands in its place is said by the expression.
+              (domain as readonly string[])
+                .map((word) => word || FINE)
+                .map((word) => [`${before}${word}${after}`, word] as const)
+            : [],
+        ),
       );
   });
-  return new Set(words);
+  return new Map(named);
 }
 
 function lines(panel: LinesPanel): timeseries.PanelBuilder {
@@ -145,9 +152,9 @@ function lines(panel: LinesPanel): timeseries.PanelBuilder {
     builder.thresholdsStyle(
       new common.GraphThresholdsStyleConfigBuilder().mode(common.GraphThresholdsStyleMode.Dashed),
     );
-  for (const word of wordsOf(targets)) {
+  for (const [name, word] of wordsOf(targets)) {
     const fixedColor = COLOURS[word as keyof typeof COLOURS];
-    if (fixedColor !== undefined) builder.overrideByName(word, [{ id: 'color', value: { mode: 'fixed', fixedColor } }]);
+    if (fixedColor !== undefined) builder.overrideByName(name, [{ id: 'color', value: { mode: 'fixed', fixedColor } }]);
   }
   return builder;
 }

@@ -1,5 +1,6 @@
 /** How long operations take: the row that closes the first board. */
 import type { Row } from '../board.ts';
+import { FINE } from '../look.ts';
 import { type Queries, sum } from '../queries.ts';
 
 const RATE = '$__rate_interval';
@@ -18,7 +19,7 @@ export const durationRow = (q: Queries): Row => ({
       noValue: 'no calls',
       targets: [
         {
-          expr: `label_replace(histogram_quantile(0.95, ${sum(['le', 'error_type'], q.buckets('operation_duration', RATE))}), "error_type", "fine", "error_type", "")`,
+          expr: `label_replace(histogram_quantile(0.95, ${sum(['le', 'error_type'], q.buckets('operation_duration', RATE))}), "error_type", "${FINE}", "error_type", "")`,
           legend: 'ended: {{error_type}}',
         },
       ],

@@ -2,7 +2,7 @@
 import type { Board } from '../board.ts';
 import { GOOD_BELOW, PLAIN } from '../look.ts';
 import { measures } from '../measures.ts';
-import { perMinute, type Queries, share, sum } from '../queries.ts';
+import { ENOUGH, perMinute, type Queries, share, shareOfEnough, sum } from '../queries.ts';
 
 const RATE = '$__rate_interval';
 const RANGE = '$__range';
@@ -113,8 +113,7 @@ export function streamsBoard(q: Queries): Board {
           {
             kind: 'table',
             title: 'Endpoints, worst first',
-            description:
-              'One endpoint far above the others: that instance. All alike: what lies in front of them (proxy, gateway, timeout).',
+            description: `One endpoint far above the others: that instance. All alike: what lies in front of them (proxy, gateway, timeout). No share of fewer than ${ENOUGH} exchanges.`,
             unit: 'short',
             width: 24,
             noValue: 'none',
@@ -122,21 +121,21 @@ export function streamsBoard(q: Queries): Board {
             columns: [
               {
                 title: 'Not clean',
-                expr: share(atEndpoint({ not: 'clean' }), atEndpoint()),
+                expr: shareOfEnough(atEndpoint({ not: 'clean' }), atEndpoint()),
                 unit: 'percentunit',
                 decimals: 2,
                 steps: GOOD_BELOW(0.005, 0.02),
               },
               {
                 title: 'Ambiguous',
-                expr: share(atEndpoint('ambiguous'), atEndpoint()),
+                expr: shareOfEnough(atEndpoint('ambiguous'), atEndpoint()),
                 unit: 'percentunit',
                 decimals: 2,
                 steps: GOOD_BELOW(0.001, 0.01),
               },
               {
                 title: 'Abandoned',
-                expr: share(atEndpoint('abandoned'), atEndpoint()),
+                expr: shareOfEnough(atEndpoint('abandoned'), atEndpoint()),
                 unit: 'percentunit',
                 decimals: 2,
                 steps: GOOD_BELOW(0.005, 0.02),

@@ -1,12 +1,13 @@
 /**
  * What reviewers of dashboards and rules check, as far as it can be seen in the files: the rules of grafana/dashboard-linter by their names
- * (ported: it cannot be built here), the named checks of pint, and a list of our own. What is left out stands in EXCLUDED with its reason.
+ * (ported: it cannot be built here), and a list of our own. What is left out stands in EXCLUDED with its reason. Rules: pint.test.ts.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as units from '@grafana/grafana-foundation-sdk/units';
-import { groupsOf } from '../../dashboards/rules/render.ts';
+import { COLOURS, FINE } from '../../dashboards/look.ts';
 import { readSettings } from '../../dashboards/settings.ts';
+import { legendLabels } from '../../dashboards/verify/check.ts';
 import { selectorsOf, syntaxErrors } from '../../dashboards/verify/promql.ts';
 import {
   type BoardJson,
@@ -16,6 +17,7 @@ import {
   type TargetJson,
 } from '../../dashboards/verify/read-boards.ts';
 import { CATALOG, type MetricSpec } from '../../src/core/measures/catalog.ts';
+import { added, COUNTERS } from './metric-kinds.ts';
 
 /** Rules that do not fit, and why. */
 const EXCLUDED: Readonly<Record<string, string>> = {
@@ -33,24 +35,10 @@ const EXCLUDED: Readonly<Record<string, string>> = {
 const boards = readBoards();
 const settings = readSettings();
 const specs: readonly MetricSpec[] = Object.values(CATALOG);
-const COUNTERS = new Set(
-  specs.flatMap(({ name, kind }) => (kind === 'counter' ? [name] : kind === 'histogram' ? [`${name}_bucket`] : [])),
-);
 const UNITS = new Set<unknown>(Object.values(units));
 /** Queries of a board with their panel. */
 const targetsOf = (board: BoardJson): readonly (readonly [PanelJson, TargetJson])[] =>
   panelsOf(board).flatMap((panel) => (panel.targets ?? []).map((target) => [panel, target] as const));
-
-/** Gauges of which the sum over pods is nothing: ages, lags, parts, states. (A sum of what max() found is one per server.) */
-const ADDED_NEVER = new Set(
-  specs.flatMap(({ name, kind, unit }) =>
-    kind === 'gauge' && (unit === 'seconds' || /_(?:ratio|up|regime)$/.test(name)) ? [name] : [],
-  ),
-);
-const added = (expr: string): readonly string[] =>
-  selectorsOf(expr)
-    .filter(({ metric, inside }) => ADDED_NEVER.has(metric) && inside[0] === 'sum')
-    .map(({ metric }) => metric);
 
 type Rule = (board: BoardJson) => readonly string[];
 const perPanel =
@@ -238,6 +226,31 @@ const REVIEW: Readonly<Record<string, Rule>> = {
     type !== 'bargauge' || options?.text?.titleSize === 12 ? null : `${options?.text?.titleSize}`,
   ),
   'times and parts of several pods are not added up': perTarget(({ expr }) => added(expr)),
+  'a word has its one colour in every graph': perPanel(({ type, title, targets = [], fieldConfig }) => {
+    if (type !== 'timeseries') return null;
+    const coloured = new Map(
+      (fieldConfig?.overrides ?? []).map(({ matcher, properties }) => [
+        matcher.options,
+        (properties.find(({ id }) => id === 'color')?.value as { readonly fixedColor?: string } | undefined)
+          ?.fixedColor,
+      ]),
+    );
+    for (const { expr, legendFormat = '' } of targets) {
+      const [label] = legendLabels(legendFormat);
+      if (label === undefined || legendLabels(legendFormat).length !== 1) continue;
+      const asked = selectorsOf(expr).map(({ metric }) => metric.replace(/_bucket$/, ''));
+      for (const { labels } of specs.filter(({ name }) => asked.includes(name)))
+        for (const [name, domain] of labels)
+          if (name === label && typeof domain !== 'string')
+            for (const value of domain as readonly string[]) {
+              const word = value || FINE;
+              const shown = legendFormat.replace(/\{\{\w+\}\}/, word);
+              const wanted = COLOURS[word as keyof typeof COLOURS];
+              if (coloured.get(shown) !== wanted) return `${title}: ${shown} is ${coloured.get(shown)}, not ${wanted}`;
+            }
+    }
+    return null;
+  }),
   'no topk in a graph': perTarget(({ expr, range }) =>
     range === true && /\b(?:top|bottom)k\b/.test(expr) ? [expr] : [],
   ),
@@ -278,59 +291,4 @@ test('the rules find what they are about', () => {
     'panel-no-targets-rule',
   ];
   for (const [name, rule] of Object.entries(LINTER)) if (!silent.includes(name)) assert.ok(rule(bad).length > 0, name);
-});
-
-describe('the named checks of pint', () => {
-  const { recording, alerting } = groupsOf(settings);
-  const groups = [...recording, ...alerting];
-  const all = groups.flatMap(({ rules }) => rules);
-  const seconds = (text = ''): number =>
-    Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600, d: 86_400 }[text.at(-1) as 's'];
-
-  test('promql/syntax, promql/fragile, promql/rate', () => {
-    for (const { alert, record, expr } of all) {
-      assert.deepEqual(syntaxErrors(expr), [], alert ?? record);
-      assert.doesNotMatch(expr, /\b(?:top|bottom)k\b/);
-      assert.doesNotMatch(expr, /\b(?:rate|increase)\(sum/);
-      for (const { range, metric } of selectorsOf(expr)) {
-        if (range !== null)
-          assert.ok(seconds(range.slice(1, -1)) >= 4 * 60, `${metric}${range}: four scrapes of a minute`);
-        if (COUNTERS.has(metric)) assert.notEqual(range, null, metric);
-      }
-    }
-  });
-  test('times and parts of several pods are not added up', () => {
-    for (const { alert, record, expr } of all) assert.deepEqual(added(expr), [], alert ?? record);
-    assert.deepEqual(added('sum by (pod) (tailfin_source_lag_seconds)'), ['tailfin_source_lag_seconds']);
-    assert.deepEqual(added('sum(max by (server) (tailfin_stream_regime))'), []);
-  });
-  test('promql/regexp: no pattern without a pattern, none with anchors', () => {
-    for (const { expr } of all)
-      for (const { matchers } of selectorsOf(expr))
-        for (const { operator, value } of matchers) {
-          if (operator.includes('~')) assert.match(value, /[|.*+]/, value);
-          assert.doesNotMatch(value, /^\^|\$$/);
-        }
-  });
-  test('alerts/comparison, alerts/absent, alerts/for', () => {
-    for (const { alert, expr, for: hold } of alerting.flatMap(({ rules }) => rules)) {
-      assert.match(expr, /[<>]=? |== |absent\(/, alert);
-      if (expr.includes('absent(')) assert.ok(seconds(hold) >= 120, alert);
-      assert.ok(seconds(hold) > 0, alert);
-    }
-  });
-  test('alerts/template: rates are humanised, no value in labels, labels survive (sync.test.ts)', () => {
-    for (const { labels, annotations = {} } of alerting.flatMap(({ rules }) => rules)) {
-      assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
-      assert.doesNotMatch(annotations.description ?? '', /\{\{ \$value \}\}/);
-    }
-  });
-  test('rule/duplicate, rule/name, group/interval', () => {
-    const keys = all.map(({ alert, record, labels }) => `${alert ?? record}${JSON.stringify(labels ?? {})}`);
-    assert.equal(new Set(keys).size, keys.length);
-    for (const { name, interval } of groups) if (interval !== undefined) assert.ok(seconds(interval) <= 300, name);
-  });
-  test('promql/vector_matching, promql/nan: a share has a guard against 0', () => {
-    for (const { record = '', expr } of all) if (/:ratio_/.test(record)) assert.match(expr, /> 0/, record);
-  });
 });
