@@ -69,6 +69,7 @@ export function measures(q: Queries) {
     /** What a dashboard of call outcomes counts. */
     apparent: (by: By, window: string) => share(operations(by, window, 'surfaced'), operations(by, window)),
     hidden: (by: By, window: string) => share(operations(by, window, HIDDEN), operations(by, window)),
+    hiddenCount: (by: By, window: string) => operations(by, window, HIDDEN),
     maskedByRotation: (by: By, window: string) =>
       share(operations(by, window, ['masked_rotated']), operations(by, window)),
     maskedCount: (by: By, window: string) => operations(by, window, ['masked_rotated']),

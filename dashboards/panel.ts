@@ -159,8 +159,8 @@ function lines(panel: LinesPanel): timeseries.PanelBuilder {
   return builder;
 }
 
-const single = ({ targets, steps }: StatPanel): stat.PanelBuilder =>
-  new stat.PanelBuilder()
+function single({ targets, steps }: StatPanel): stat.PanelBuilder {
+  const builder = new stat.PanelBuilder()
     .targets(targets.map((target, i) => query(target, i).instant()))
     .reduceOptions(lastValue())
     .graphMode(common.BigValueGraphMode.None)
@@ -169,6 +169,10 @@ const single = ({ targets, steps }: StatPanel): stat.PanelBuilder =>
     .textMode(targets.length > 1 ? common.BigValueTextMode.ValueAndName : common.BigValueTextMode.Value)
     .colorScheme(colour(dashboard.FieldColorModeId.Thresholds))
     .thresholds(thresholds(steps));
+  // Side by side each would be as large as its own name and number let it.
+  if (targets.length > 1) builder.text(new common.VizTextDisplayOptionsBuilder().titleSize(14).valueSize(40));
+  return builder;
+}
 
 function bars({ targets, steps, max }: BarsPanel): bargauge.PanelBuilder {
   const builder = new bargauge.PanelBuilder()

@@ -17,6 +17,8 @@ export const SETTINGS = {
   ambiguous_burn_closes: 'burn alerts: more ambiguous closes than this in the long window',
   masked_ratio: 'TailfinMaskedByRotation: share of the operations of an hour above this',
   masked_operations: 'TailfinMaskedByRotation: more masked operations than this in an hour',
+  hidden_ratio: 'TailfinHiddenFailures: share of the operations of an hour above this',
+  hidden_operations: 'TailfinHiddenFailures: more hidden failures than this in an hour',
   trend_z: 'TailfinLengthCorrelatedParseFailures: z above this',
   trend_r: 'TailfinLengthCorrelatedParseFailures: r above this',
   trend_failures: 'TailfinLengthCorrelatedParseFailures: failures of known length in an hour at least',

@@ -26,7 +26,7 @@ export function retriesBoard(q: Queries): Board {
               '1.00: nothing is repeated. 1.10: one call in ten is sent twice, which is also load on the servers.',
             unit: 'none',
             decimals: 3,
-            width: 5,
+            width: 4,
             height: 5,
             noValue: 'no calls',
             targets: [{ expr: m.amplification([], RANGE), legend: 'attempts' }],
@@ -39,7 +39,7 @@ export function retriesBoard(q: Queries): Board {
               'Writes sent again after a failure that does not tell whether the first one took effect. Stop the retry in the client first.',
             unit: 'locale',
             decimals: 0,
-            width: 5,
+            width: 4,
             height: 5,
             noValue: 'no calls',
             // Of the findings: 0 where there are calls, and none of them was repeated like this.
@@ -52,7 +52,7 @@ export function retriesBoard(q: Queries): Board {
             description: 'Near 100 % is no comfort: each of them hid a failure.',
             unit: 'percentunit',
             decimals: 0,
-            width: 5,
+            width: 4,
             height: 5,
             noValue: 'no retries',
             targets: [
@@ -73,13 +73,15 @@ export function retriesBoard(q: Queries): Board {
               'masked*: failed, then worked. unproven: the caller took an answer without proof. surfaced: the error that everybody sees.',
             unit: 'locale',
             decimals: 0,
-            width: 9,
+            width: 12,
             height: 5,
             noValue: 'no calls',
-            targets: (['masked_rotated', 'masked', 'unproven', 'surfaced'] as const).map((result) => ({
-              expr: sum([], q.increase('operations', RANGE, { result })),
-              legend: result,
-            })),
+            targets: (['masked_rotated', 'masked', 'masked_unknown', 'unproven', 'surfaced'] as const).map(
+              (result) => ({
+                expr: sum([], q.increase('operations', RANGE, { result })),
+                legend: result,
+              }),
+            ),
             steps: ['blue'],
           },
           {

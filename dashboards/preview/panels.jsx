@@ -44,6 +44,7 @@ function Stat({ panel, data, width, height, theme }) {
           graphMode="none"
           justifyMode="auto"
           textMode={panel.options.textMode}
+          text={panel.options.text}
         />
       )}
     />

@@ -50,6 +50,16 @@ export function trafficAlerts(context: AlertContext): readonly Alert[] {
     },
     {
       ...common,
+      name: 'TailfinHiddenFailures',
+      expr: `${RECORDED.hiddenRatio} > ${settings.hidden_ratio}\nand\n${RECORDED.hidden} > ${settings.hidden_operations}`,
+      for: '15m',
+      keepFiringFor,
+      severity: 'warning',
+      summary: 'Many calls fail at first, or are taken for a success without proof, and no error rate shows it.',
+      description: `{{ $value | humanizePercentage }} of the calls to ${SERVER_AT} failed at least once within an hour and were repeated until they worked, or an unproven answer was taken for a success. First look which result it is: masked_unknown is one name before several instances, unproven a part of an answer that somebody uses.`,
+    },
+    {
+      ...common,
       name: 'TailfinLengthCorrelatedParseFailures',
       expr: `${RECORDED.trendZ} > ${settings.trend_z}\nand\n${RECORDED.trendR} > ${settings.trend_r}\nand\n${RECORDED.trend.failed} >= ${settings.trend_failures}`,
       for: '10m',

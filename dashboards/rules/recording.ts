@@ -24,6 +24,7 @@ export const RECORDED = {
   ambiguousCloses: (window: string) => nameOf('tailfin_ambiguous_closes', `increase${window}`),
   apparentRatio: nameOf('tailfin_operations_surfaced', 'ratio_increase1h'),
   hiddenRatio: nameOf('tailfin_operations_hidden', 'ratio_increase1h'),
+  hidden: nameOf('tailfin_operations_hidden', 'increase1h'),
   maskedRatio: nameOf('tailfin_operations_masked_rotated', 'ratio_increase1h'),
   masked: nameOf('tailfin_operations_masked_rotated', 'increase1h'),
   outcomeRatio: nameOf('tailfin_stream_closes', 'ratio_rate10m', '_outcome'),
@@ -57,6 +58,7 @@ export function recordings(q: Queries, settings: Settings): readonly Recording[]
     },
     { record: RECORDED.apparentRatio, expr: m.apparent(level, '1h') },
     { record: RECORDED.hiddenRatio, expr: m.hidden(level, '1h') },
+    { record: RECORDED.hidden, expr: m.hiddenCount(level, '1h') },
     { record: RECORDED.maskedRatio, expr: m.maskedByRotation(level, '1h') },
     { record: RECORDED.masked, expr: m.maskedCount(level, '1h') },
     // The sums first: r and z are written with their names.

@@ -111,6 +111,7 @@ export const HEADLINES: readonly Headline[] = [
 export const FIRE: readonly string[] = [
   'TailfinAmbiguousCloseBurnFast',
   'TailfinMaskedByRotation',
+  'TailfinHiddenFailures',
   'TailfinLengthCorrelatedParseFailures',
   'TailfinHardSizeStep',
   'TailfinUncertainWrite',

@@ -102,6 +102,32 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'TailfinHiddenFailures',
+    // Behind one name, so that nobody knows whether the endpoint was another one: no masked_rotated among them.
+    series: {
+      [operations('first_try')]: '0+9x300',
+      [operations('masked_unknown')]: '0x10 1+1x39 40x260',
+      [operations('unproven')]: '0x300',
+    },
+    labels: { ...AT_SERVER, severity: 'warning' },
+    value: '8.163%',
+    notBefore: 44,
+    fires: 50,
+    resolved: 140,
+    quiet: {
+      why: 'low traffic: half of forty; and every error is one that callers see',
+      series: {
+        [operations('first_try')]: '0x5 20x200',
+        [operations('masked_unknown')]: '0x5 20x200',
+        'tailfin_operations_total{job="tailfin", namespace="shop", pod="a", server="orders", result="first_try"}':
+          '0+10x200',
+        'tailfin_operations_total{job="tailfin", namespace="shop", pod="a", server="orders", result="surfaced"}':
+          '0+9x200',
+      },
+      at: [20, 40, 100],
+    },
+  },
+  {
     alert: 'TailfinLengthCorrelatedParseFailures',
     // Ten a minute parse, half of them 1 KiB and half 64 KiB; one of 64 KiB fails: r = 30 / sqrt(10800), z = r * sqrt(n).
     series: {

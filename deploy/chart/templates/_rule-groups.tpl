@@ -18,6 +18,8 @@
         (sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}, result=~"masked_rotated|masked|masked_unknown|unproven"}[1h])) or 0 * sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}}[1h])))
         /
         (sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}}[1h])) > 0)
+    - record: cluster_namespace_server:tailfin_operations_hidden:increase1h
+      expr: sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}, result=~"masked_rotated|masked|masked_unknown|unproven"}[1h]))
     - record: cluster_namespace_server:tailfin_operations_masked_rotated:ratio_increase1h
       expr: |-
         (sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}, result="masked_rotated"}[1h])) or 0 * sum by (cluster, namespace, server) (increase(tailfin_operations_total{{ "{" }}{{ .Values.rules.job }}}[1h])))
@@ -183,6 +185,20 @@
         summary: "Calls fail on one endpoint and work on another: no error rate shows it."
         description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the calls to server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} failed on one endpoint and were repeated on another within an hour. First find the endpoint that breaks them and take it out of service."
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinmaskedbyrotation"
+        dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-retries?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
+    - alert: TailfinHiddenFailures
+      expr: |-
+        cluster_namespace_server:tailfin_operations_hidden:ratio_increase1h > {{ .Values.rules.hidden_ratio }}
+        and
+        cluster_namespace_server:tailfin_operations_hidden:increase1h > {{ .Values.rules.hidden_operations }}
+      for: 15m
+      keep_firing_for: "{{ .Values.rules.keep_firing_for }}"
+      labels:
+        severity: warning
+      annotations:
+        summary: Many calls fail at first, or are taken for a success without proof, and no error rate shows it.
+        description: "{{ "{{" }} $value | humanizePercentage {{ "}}" }} of the calls to server {{ "{{" }} $labels.server {{ "}}" }} in namespace {{ "{{" }} $labels.namespace {{ "}}" }} failed at least once within an hour and were repeated until they worked, or an unproven answer was taken for a success. First look which result it is: masked_unknown is one name before several instances, unproven a part of an answer that somebody uses."
+        runbook_url: "{{ .Values.rules.runbook_url }}#tailfinhiddenfailures"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-retries?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-server={{ "{{" }} $labels.server {{ "}}" }}"
     - alert: TailfinLengthCorrelatedParseFailures
       expr: |-
