@@ -16,7 +16,8 @@ import {
 } from './response-class.ts';
 import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.ts';
 
-const { isDisturbed } = streams as unknown as { isDisturbed(stream: ReadableStream): boolean };
+type Ask = (stream: ReadableStream) => boolean;
+const { isDisturbed, isErrored } = streams as unknown as { isDisturbed: Ask; isErrored: Ask };
 
 type Whole = 'text' | 'json' | 'arrayBuffer';
 
@@ -60,20 +61,29 @@ class WatchedBody implements WatchedResponse {
 
   body(response: Response): ReadableStream<Uint8Array> | null {
     if (this.#rebuilt !== undefined) return this.#rebuilt.body;
-    return this.#stream ?? (this.#isSpent(response) ? this.#upstream : this.#makeStream(response));
+    if (this.#stream !== undefined) return this.#stream;
+    return this.#isSpent(response)
+      ? (this.#natives.get('body', response) as ReadableStream<Uint8Array>)
+      : this.#makeStream(response);
   }
 
   bodyUsed(response: Response): boolean {
     if (this.#rebuilt !== undefined) return this.#rebuilt.bodyUsed;
-    return this.#stream === undefined
-      ? (this.#natives.get('bodyUsed', response) as boolean)
-      : isDisturbed(this.#stream);
+    const isStarted = this.#stream !== undefined && isDisturbed(this.#stream);
+    return isStarted || (this.#natives.get('bodyUsed', response) as boolean);
   }
 
   use(name: Use, response: Response): unknown {
     const native = this.#natives.method(name);
     if (this.#rebuilt !== undefined) return call(name, this.#rebuilt);
     if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream))) return call(name, unusable());
+    if (isErrored(this.#upstream) && !this.#upstream.locked) {
+      tellError(this.#upstream, this.#observer);
+      const failed = Reflect.apply(native, response, []);
+      // The stream that the host has seen is that body: locked where the method locks it.
+      if (this.#upstream.locked) this.#stream?.getReader();
+      return failed;
+    }
     if (this.#stream === undefined) {
       if (this.#isSpent(response)) return Reflect.apply(native, response, []);
       if (name in CONVERT && native === ORIGINAL[name as Whole])
@@ -96,6 +106,15 @@ class WatchedBody implements WatchedResponse {
 }
 
 const call = (name: Use, response: Response): unknown => Reflect.apply(Reflect.get(response, name), response, []);
+
+/** It broke before it was read: fetch itself knows how each use fails then. Why is asked without reading. */
+function tellError(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): void {
+  const reader = upstream.getReader();
+  const { closed } = reader;
+  reader.releaseLock();
+  whenDropped.unregister(observer);
+  closed.catch((reason) => quietly(() => observer.error(reason)));
+}
 
 async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): Promise<Uint8Array> {
   const reader = upstream.getReader();
