@@ -3,6 +3,7 @@
  * recognition. OAuth and all other traffic of the host must give undefined: it passes untouched and unrecorded.
  */
 import { METHODS } from '../../core/protocol/methods.ts';
+import { fetchMethods } from './fetch-classes.ts';
 import type { HeaderReader } from './given.ts';
 
 export interface Message {
@@ -76,7 +77,6 @@ export function isMcpPost({ method }: Message, header: HeaderReader, known: bool
 export const isMcpOther = (header: HeaderReader, known: boolean): boolean => known || header('mcp-session-id') !== null;
 
 const MAX_COPY_BYTES = 1024 * 1024;
-const { clone } = Request.prototype;
 
 /** May the body of this Request be looked at? Only where MCP is likely: a copy costs memory. */
 export function mayCopy(request: Request, header: HeaderReader): boolean {
@@ -94,7 +94,7 @@ export function mayCopy(request: Request, header: HeaderReader): boolean {
  * from a copy of at most 1 MiB; the rest of the copy is given up then, so that no more than that is ever held.
  */
 export async function copyMessage(request: Request): Promise<SentMessage | undefined> {
-  const copy = Reflect.apply(clone, request, []);
+  const copy = Reflect.apply(fetchMethods().clone, request, []);
   const reader = (copy.body as ReadableStream<Uint8Array>).getReader();
   const chunks: Uint8Array[] = [];
   for (let bytes = 0; bytes <= MAX_COPY_BYTES; ) {

@@ -6,6 +6,7 @@
  */
 import * as streams from 'node:stream';
 import { quietly } from '../quietly.ts';
+import { fetchMethods } from './fetch-classes.ts';
 import {
   type Likeness,
   type Natives,
@@ -27,10 +28,6 @@ const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
   json: (bytes) => JSON.parse(utf8.decode(bytes)),
   arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
 };
-/** As they are when the tap is loaded: one that the host put in their place is called instead of being stood in for. */
-const { text, json, arrayBuffer } = Response.prototype;
-const ORIGINAL: Readonly<Record<Whole, unknown>> = { text, json, arrayBuffer };
-const { delete: remove } = Headers.prototype;
 
 export function observeBody(response: Response, observer: BodyObserver): void {
   const kind = responseClassOf(response);
@@ -86,7 +83,7 @@ class WatchedBody implements WatchedResponse {
     }
     if (this.#stream === undefined) {
       if (this.#isSpent(response)) return Reflect.apply(native, response, []);
-      if (name in CONVERT && native === ORIGINAL[name as Whole])
+      if (name in CONVERT && this.#natives.isFetchsOwn(name))
         return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
     }
     this.#rebuilt = built(this.#stream ?? this.#makeStream(response), response);
@@ -152,7 +149,7 @@ function unusable(): Response {
 /** What the constructor cannot set. Headers of fetch refuse changes: those that do are shared, for nobody can tell. */
 function likenessOf({ url, redirected, type, headers }: Response): Likeness {
   try {
-    Reflect.apply(remove, headers, ['x-tailfin-absent']);
+    Reflect.apply(fetchMethods().delete, headers, ['x-tailfin-absent']);
     return { url, redirected, type };
   } catch {
     return { url, redirected, type, headers };

@@ -25,6 +25,8 @@ export interface WatchedResponse {
 /** The ways that were there before. */
 export interface Natives {
   method(name: Use): (...args: never) => unknown;
+  /** Is this the method of fetch itself? One that the host put in its place is called instead of being stood in for. */
+  isFetchsOwn(name: Use): boolean;
   get(name: Getter, response: Response): unknown;
   /** Of a copy, and of the clones of that copy. */
   liken(copy: Response, likeness: Likeness): void;
@@ -36,6 +38,13 @@ export interface ResponseClass {
 }
 
 const GETTERS: readonly Getter[] = ['body', 'bodyUsed', 'url', 'redirected', 'type', 'headers'];
+
+/**
+ * By its text, for the host may have replaced it before anybody looked. A text that nobody knows counts as the host's: then the body goes
+ * the longer way, past a stream.
+ */
+const OWN = /^(?:text|json|arrayBuffer)\(\) \{\s*return consumeBody\(this,/;
+const textOf = (method: (...args: never) => unknown): string => Function.prototype.toString.call(method);
 
 const watched = createHidden<WatchedResponse>();
 const likenesses = createHidden<Likeness>();
@@ -83,6 +92,7 @@ class Stand implements ResponseClass, Natives {
   readonly #owner: object;
   readonly #places: readonly Place[];
   readonly #native = new Map<string, (...args: never) => unknown>();
+  readonly #own: ReadonlySet<string>;
 
   constructor(owner: object) {
     this.#owner = owner;
@@ -91,6 +101,7 @@ class Stand implements ResponseClass, Natives {
       ...GETTERS.map((name) => this.#place(name, 'get', (native) => getterOf(name, native))),
     ];
     this.#places = places.filter((place) => place !== undefined);
+    this.#own = new Set(this.#places.filter(({ native }) => OWN.test(textOf(native))).map(({ name }) => name));
   }
 
   isWatched(response: Response): boolean {
@@ -99,6 +110,10 @@ class Stand implements ResponseClass, Natives {
 
   method(name: Use): (...args: never) => unknown {
     return this.#native.get(name) as (...args: never) => unknown;
+  }
+
+  isFetchsOwn(name: Use): boolean {
+    return this.#own.has(name);
   }
 
   get(name: Getter, response: Response): unknown {
@@ -160,7 +175,7 @@ function getterOf(name: Getter, native: (...args: never) => unknown): () => unkn
 
 /** Code that looks at the function sees what it would have seen. */
 function resembling<F extends (...args: never) => unknown>(ours: F, native: (...args: never) => unknown): F {
-  const text = Function.prototype.toString.call(native);
+  const text = textOf(native);
   Object.defineProperty(ours, 'name', { value: native.name, configurable: true });
   Object.defineProperty(ours, 'length', { value: native.length, configurable: true });
   return Object.defineProperty(ours, 'toString', { value: () => text, configurable: true });
