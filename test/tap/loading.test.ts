@@ -4,11 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ROOT, tempFolder } from '../support/cli.ts';
-import { type HostOptions, runHost, seenBy } from './host-rig.ts';
+import { runHost, seenBy } from './host-rig.ts';
 import { startFixture } from './mcp-fixture.ts';
 
 /** What a host that is this text says, without the tap and with it. */
-async function beside(t: TestContext, text: string, loads: HostOptions['load'][] = ['--require', '--import']) {
+async function beside(
+  t: TestContext,
+  text: string,
+  loads: readonly ('--require' | '--import')[] = ['--require', '--import'],
+) {
   const script = join(tempFolder(t), 'host.cjs');
   writeFileSync(script, text);
   const bare = seenBy(await runHost(t, script, { load: null }));

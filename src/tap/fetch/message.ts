@@ -2,6 +2,7 @@
  * Is this fetch an MCP exchange? Reads the JSON-RPC message out of a request body, within bounds, and applies the one rule of
  * recognition. OAuth and all other traffic of the host must give undefined: it passes untouched and unrecorded.
  */
+import { types } from 'node:util';
 import { METHODS } from '../../core/protocol/methods.ts';
 import { fetchMethods } from './fetch-classes.ts';
 import type { HeaderReader } from './given.ts';
@@ -41,13 +42,13 @@ export function readMessage(body: unknown): SentMessage | undefined {
   const bytes = bytesOf(body);
   if (bytes === undefined || bytes.length === 0 || bytes.length > MAX_BODY_BYTES) return undefined;
   const first = bytes.find((byte) => byte > 0x20);
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
+  if ((first !== OPEN_BRACE && first !== OPEN_BRACKET) || !bytes.includes('"jsonrpc"')) return undefined;
   return withBytes(parseMessage(bytes.toString('utf8')), bytes.length);
 }
 
 function bytesOf(body: unknown): Buffer | undefined {
   if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return body instanceof ArrayBuffer ? Buffer.from(body) : undefined;
+  return types.isArrayBuffer(body) ? Buffer.from(body) : undefined;
 }
 
 const withBytes = (message: Message | undefined, bytes: number): SentMessage | undefined =>

@@ -5,6 +5,7 @@
  * clone(), which buffer. The reader is taken when reading begins: taken earlier, a response that nobody reads would never be released.
  */
 import * as streams from 'node:stream';
+import { types } from 'node:util';
 import { quietly } from '../quietly.ts';
 import { fetchMethods } from './fetch-classes.ts';
 import {
@@ -20,6 +21,8 @@ import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.
 type Ask = (stream: ReadableStream) => boolean;
 const { isDisturbed, isErrored } = streams as unknown as { isDisturbed: Ask; isErrored: Ask };
 
+const { isUint8Array } = types;
+
 type Whole = 'text' | 'json' | 'arrayBuffer';
 
 const utf8 = new TextDecoder();
@@ -32,14 +35,14 @@ const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
 export function observeBody(response: Response, observer: BodyObserver): void {
   const kind = responseClassOf(response);
   // One response for two calls (a shared promise, a mock): its body is watched for the first of them.
-  if (kind === undefined || kind.isWatched(response)) return;
+  if (kind === undefined || !kind.stands || kind.isWatched(response)) return;
   const { natives } = kind;
-  const upstream = natives.get('body', response) as ReadableStream<Uint8Array> | null;
+  const upstream = natives.get('body', response);
   if (upstream === null) quietly(() => observer.end());
-  else if (natives.get('bodyUsed', response) !== true && !upstream.locked) {
-    watch(response, new WatchedBody(natives, upstream, observer));
-    whenDropped.register(response, observer, observer);
-  }
+  // Other kinds of streams (node-fetch has those of Node) are the host's as they are.
+  if (!(upstream instanceof ReadableStream) || upstream.locked || natives.get('bodyUsed', response) === true) return;
+  watch(response, new WatchedBody(natives, upstream, observer));
+  whenDropped.register(response, observer, observer);
 }
 
 class WatchedBody implements WatchedResponse {
@@ -57,7 +60,7 @@ class WatchedBody implements WatchedResponse {
   }
 
   body(response: Response): ReadableStream<Uint8Array> | null {
-    if (this.#rebuilt !== undefined) return this.#rebuilt.body;
+    if (this.#rebuilt !== undefined) return this.#natives.get('body', this.#rebuilt) as ReadableStream<Uint8Array>;
     if (this.#stream !== undefined) return this.#stream;
     return this.#isSpent(response)
       ? (this.#natives.get('body', response) as ReadableStream<Uint8Array>)
@@ -65,30 +68,36 @@ class WatchedBody implements WatchedResponse {
   }
 
   bodyUsed(response: Response): boolean {
-    if (this.#rebuilt !== undefined) return this.#rebuilt.bodyUsed;
+    if (this.#rebuilt !== undefined) return this.#natives.get('bodyUsed', this.#rebuilt) as boolean;
     const isStarted = this.#stream !== undefined && isDisturbed(this.#stream);
     return isStarted || (this.#natives.get('bodyUsed', response) as boolean);
   }
 
   use(name: Use, response: Response): unknown {
-    const native = this.#natives.method(name);
-    if (this.#rebuilt !== undefined) return call(name, this.#rebuilt);
-    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream))) return call(name, unusable());
-    if (isErrored(this.#upstream) && !this.#upstream.locked) {
-      tellError(this.#upstream, this.#observer);
-      const failed = Reflect.apply(native, response, []);
+    const natives = this.#natives;
+    const upstream = this.#upstream;
+    if (this.#rebuilt !== undefined) return natives.call(name, this.#rebuilt);
+    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream)))
+      return natives.call(name, unusable(natives));
+    if (isErrored(upstream) && !upstream.locked) {
+      tellError(upstream, this.#observer);
+      const failed = natives.call(name, response);
       // The stream that the host has seen is that body: locked where the method locks it.
-      if (this.#upstream.locked) this.#stream?.getReader();
+      if (upstream.locked) this.#stream?.getReader();
       return failed;
     }
     if (this.#stream === undefined) {
-      if (this.#isSpent(response)) return Reflect.apply(native, response, []);
-      if (name in CONVERT && this.#natives.isFetchsOwn(name))
-        return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
+      if (this.#isSpent(response)) return natives.call(name, response);
+      if (name in CONVERT && natives.isFetchsOwn(name))
+        return readWhole(upstream, this.#observer).then(CONVERT[name as Whole]);
     }
-    this.#rebuilt = built(this.#stream ?? this.#makeStream(response), response);
-    this.#natives.liken(this.#rebuilt, likenessOf(response));
-    return call(name, this.#rebuilt);
+    this.#rebuilt = natives.make(this.#stream ?? this.#makeStream(response), {
+      status: natives.get('status', response) as number,
+      statusText: natives.get('statusText', response) as string,
+      headers: natives.get('headers', response) as Headers,
+    });
+    natives.liken(this.#rebuilt, likenessOf(natives, response));
+    return natives.call(name, this.#rebuilt);
   }
 
   /** Read past this, or read whole: from here on the response speaks for itself. */
@@ -97,12 +106,13 @@ class WatchedBody implements WatchedResponse {
   }
 
   #makeStream(response: Response): ReadableStream<Uint8Array> {
-    this.#stream = watchedStream(this.#upstream, this.#observer, response);
+    this.#stream = watchedStream(this.#upstream, this.#observer, {
+      response,
+      isFetched: this.#natives.get('type', response) !== 'default',
+    });
     return this.#stream;
   }
 }
-
-const call = (name: Use, response: Response): unknown => Reflect.apply(Reflect.get(response, name), response, []);
 
 /** It broke before it was read: fetch itself knows how each use fails then. Why is asked without reading. */
 function tellError(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): void {
@@ -121,7 +131,8 @@ async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObs
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const { value } = part;
-      if (!(value instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk');
+      // Of whatever realm: a test runner has its own.
+      if (!isUint8Array(value)) throw new TypeError('Received non-Uint8Array chunk');
       quietly(() => observer.chunk(value));
       chunks.push(value);
     }
@@ -133,21 +144,19 @@ async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObs
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
 
-/** Of the same class where that takes what Response takes: a copy of undici has its own. */
-function built(body: ReadableStream<Uint8Array>, response: Response): Response {
-  const Kind = response.constructor as typeof Response;
-  return quietly(() => new Kind(body, response)) ?? new Response(body, response);
-}
-
 /** Fails in every use as a response does whose body has been read. */
-function unusable(): Response {
-  const response = new Response('x');
-  response.body?.getReader();
+function unusable(natives: Natives): Response {
+  const response = natives.make('x');
+  (natives.get('body', response) as ReadableStream).getReader();
   return response;
 }
 
 /** What the constructor cannot set. Headers of fetch refuse changes: those that do are shared, for nobody can tell. */
-function likenessOf({ url, redirected, type, headers }: Response): Likeness {
+function likenessOf(natives: Natives, response: Response): Likeness {
+  const url = natives.get('url', response) as string;
+  const redirected = natives.get('redirected', response) as boolean;
+  const type = natives.get('type', response) as string;
+  const headers = natives.get('headers', response) as Headers;
   try {
     Reflect.apply(fetchMethods().delete, headers, ['x-tailfin-absent']);
     return { url, redirected, type };

@@ -4,6 +4,7 @@
  */
 import * as streams from 'node:stream';
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
+import { types } from 'node:util';
 import { quietly } from '../quietly.ts';
 
 export interface BodyObserver {
@@ -15,6 +16,12 @@ export interface BodyObserver {
   cancel(): void;
   /** The body was collected before its end: nobody will ever read on. */
   dropped(): void;
+}
+
+export interface BodySource {
+  readonly response: Response;
+  /** What fetch itself made is a stream of bytes; to find that out costs as much as reading a chunk. */
+  readonly isFetched: boolean;
 }
 
 /** What becomes of a stream when the one beneath it ends. */
@@ -34,12 +41,11 @@ export const whenDropped = new FinalizationRegistry<BodyObserver>((observer) => 
 export function watchedStream(
   upstream: ReadableStream<unknown>,
   observer: BodyObserver,
-  response: Response,
+  { response, isFetched }: BodySource,
 ): ReadableStream<Uint8Array> {
   /** The response lives as long as this stream: fetch cancels the body of one that is collected. */
   const held: { readonly response: Response; reader?: ReadableStreamDefaultReader<unknown> } = { response };
-  // What fetch itself made is one of bytes; to find out costs as much as reading a chunk.
-  const isBytes = response.type !== 'default' || isByteStream(upstream);
+  const isBytes = isFetched || isByteStream(upstream);
   let isOver = false;
   let controller: Controller;
   /** The first end is the end: a read that is pending when the caller gives up ends too, and is no end of the body. */
@@ -133,6 +139,6 @@ const owned = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
 /** Mocked bodies hold what a mock put there: text is looked at, anything else is handed on unseen. */
 function bytesOf(value: unknown): Uint8Array {
   if (typeof value === 'string') return new TextEncoder().encode(value);
-  if (value instanceof Uint8Array) return value;
+  if (types.isUint8Array(value)) return value;
   throw new TypeError('no bytes');
 }
