@@ -63,3 +63,21 @@ test('a method of Response that the host replaced before its first fetch is call
   assert.match((said as string[])[0] as string, /"JSONRPC"/);
   assert.equal((said as unknown[])[2], 1);
 });
+
+test('stack traces of the host are as before, and what it has put on Error is not called', async (t) => {
+  const server = await startFixture(t);
+  await beside(
+    t,
+    `const call = () => fetch('${server.url}', { method: 'POST', headers: { 'mcp-protocol-version': '2025-11-25' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'json' } }) });
+    const own = () => Object.getOwnPropertyNames(Error).sort();
+    (async () => {
+      await (await call()).text();
+      const seen = [own()];
+      let calls = 0;
+      Object.defineProperty(Error, 'prepareStackTrace', { configurable: true, get() {}, set() { calls++; } });
+      await (await call()).text();
+      console.log(JSON.stringify([...seen, own(), calls]));
+    })();`,
+  );
+});
