@@ -9,7 +9,7 @@ import type { Settling } from '../settle/follow.ts';
 import type { LineFields } from '../writer/lines.ts';
 import type { CarriedPost } from './carriers.ts';
 import type { Client } from './clients.ts';
-import { describeHead, isEventStream, isJson } from './head.ts';
+import { describeHead, headOf, isEventStream, isJson, type ResponseHead } from './head.ts';
 import { observeBody } from './observe-body.ts';
 import { placeOf } from './place.ts';
 import type { RequestFacts } from './request-facts.ts';
@@ -118,15 +118,16 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     },
 
     answered(response) {
-      const head = describeHead(response);
+      const given = headOf(response);
+      const head = describeHead(given);
       if (transport.sent === undefined || transport.sent === 'none') transport.sent = 'headers';
       const mediaType = head.content_type ?? null;
-      const scan = scanOf(response, head, mediaType);
-      emitHead(head, response);
-      noteSession(head, response.ok);
-      if (head.content_length === 0 && response.body !== null) ended(scan, head);
+      const scan = scanOf(given.status, head, mediaType);
+      emitHead(head, given);
+      noteSession(head, given.ok);
+      if (head.content_length === 0 && given.hasBody) ended(scan, head);
 
-      observeBody(response, observerOf(response.status, head, scan));
+      observeBody(response, observerOf(given.status, head, scan));
     },
   };
 
@@ -152,12 +153,12 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     };
   }
 
-  function scanOf(response: Response, head: LineFields, mediaType: string | null): BodyScan {
+  function scanOf(status: number, head: LineFields, mediaType: string | null): BodyScan {
     const waitsFor = (id: string): boolean =>
       isGet ? carries?.waitsFor(id) === true || pending.get(scope, id) !== undefined : id === idJson;
     return createBodyScan({
       mediaType,
-      status: response.status,
+      status,
       contentEncoding: head.content_encoding ?? null,
       contentLength: head.content_length ?? null,
       idMatch: waitsFor,
@@ -237,11 +238,11 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
     return fields;
   }
 
-  function emitHead(head: LineFields, response: Response): void {
+  function emitHead(head: LineFields, { redirectedTo }: ResponseHead): void {
     headSeen = true;
     const fields: LineFields = { exchange, ...head };
     if (transport.connection !== undefined) fields.connection = transport.connection;
-    const endpoint = endpointAfter(response);
+    const endpoint = endpointAfter(redirectedTo);
     if (endpoint !== undefined) fields.endpoint = endpoint;
     lines.emit('headers', fields);
   }
@@ -259,9 +260,8 @@ export function openExchange(state: FetchState, input: ExchangeInput): Exchange 
   }
 
   /** fetch followed a redirect to another place. */
-  function endpointAfter(response: Response): string | undefined {
-    const last = response.redirected ? response.url : '';
-    if (last === '') return undefined;
+  function endpointAfter(last: string | undefined): string | undefined {
+    if (last === undefined || last === '') return undefined;
     const endpoint = placeOf(new URL(last)).endpoint;
     return endpoint === facts.open.endpoint ? undefined : endpoint;
   }

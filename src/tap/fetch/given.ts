@@ -3,6 +3,7 @@
  * it itself. What cannot be read so is UNREADABLE. It decides nothing about MCP.
  */
 import { types } from 'node:util';
+import { fetchMethods } from './fetch-classes.ts';
 
 export const UNREADABLE = Symbol('unreadable');
 const { isProxy } = types;
@@ -28,12 +29,14 @@ export const UNREAD: HeaderReader = () => null;
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-const { get } = Headers.prototype;
 
 export function headerReader(headers: unknown): HeaderReader {
   if (headers === undefined || headers === null) return () => null;
   if (typeof headers !== 'object' || isProxy(headers)) return UNREAD;
-  if (headers instanceof Headers) return (name) => Reflect.apply(get, headers, [name]) as string | null;
+  if (headers instanceof Headers) {
+    const { get } = fetchMethods();
+    return (name) => Reflect.apply(get, headers, [name]);
+  }
   const own = new Map<string, string>();
   const add = (name: unknown, value: unknown): void => {
     if (typeof name === 'string') own.set(name.toLowerCase(), textOf(value));

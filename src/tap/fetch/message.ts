@@ -2,7 +2,9 @@
  * Is this fetch an MCP exchange? Reads the JSON-RPC message out of a request body, within bounds, and applies the one rule of
  * recognition. OAuth and all other traffic of the host must give undefined: it passes untouched and unrecorded.
  */
+import { types } from 'node:util';
 import { METHODS } from '../../core/protocol/methods.ts';
+import { fetchMethods } from './fetch-classes.ts';
 import type { HeaderReader } from './given.ts';
 
 export interface Message {
@@ -40,13 +42,13 @@ export function readMessage(body: unknown): SentMessage | undefined {
   const bytes = bytesOf(body);
   if (bytes === undefined || bytes.length === 0 || bytes.length > MAX_BODY_BYTES) return undefined;
   const first = bytes.find((byte) => byte > 0x20);
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
+  if ((first !== OPEN_BRACE && first !== OPEN_BRACKET) || !bytes.includes('"jsonrpc"')) return undefined;
   return withBytes(parseMessage(bytes.toString('utf8')), bytes.length);
 }
 
 function bytesOf(body: unknown): Buffer | undefined {
   if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return body instanceof ArrayBuffer ? Buffer.from(body) : undefined;
+  return types.isArrayBuffer(body) ? Buffer.from(body) : undefined;
 }
 
 const withBytes = (message: Message | undefined, bytes: number): SentMessage | undefined =>
@@ -76,7 +78,6 @@ export function isMcpPost({ method }: Message, header: HeaderReader, known: bool
 export const isMcpOther = (header: HeaderReader, known: boolean): boolean => known || header('mcp-session-id') !== null;
 
 const MAX_COPY_BYTES = 1024 * 1024;
-const { clone } = Request.prototype;
 
 /** May the body of this Request be looked at? Only where MCP is likely: a copy costs memory. */
 export function mayCopy(request: Request, header: HeaderReader): boolean {
@@ -94,7 +95,7 @@ export function mayCopy(request: Request, header: HeaderReader): boolean {
  * from a copy of at most 1 MiB; the rest of the copy is given up then, so that no more than that is ever held.
  */
 export async function copyMessage(request: Request): Promise<SentMessage | undefined> {
-  const copy = Reflect.apply(clone, request, []);
+  const copy = Reflect.apply(fetchMethods().clone, request, []);
   const reader = (copy.body as ReadableStream<Uint8Array>).getReader();
   const chunks: Uint8Array[] = [];
   for (let bytes = 0; bytes <= MAX_COPY_BYTES; ) {

@@ -5,7 +5,9 @@
  * clone(), which buffer. The reader is taken when reading begins: taken earlier, a response that nobody reads would never be released.
  */
 import * as streams from 'node:stream';
+import { types } from 'node:util';
 import { quietly } from '../quietly.ts';
+import { fetchMethods } from './fetch-classes.ts';
 import {
   type Likeness,
   type Natives,
@@ -16,7 +18,10 @@ import {
 } from './response-class.ts';
 import { type BodyObserver, watchedStream, whenDropped } from './watched-stream.ts';
 
-const { isDisturbed } = streams as unknown as { isDisturbed(stream: ReadableStream): boolean };
+type Ask = (stream: ReadableStream) => boolean;
+const { isDisturbed, isErrored } = streams as unknown as { isDisturbed: Ask; isErrored: Ask };
+
+const { isUint8Array } = types;
 
 type Whole = 'text' | 'json' | 'arrayBuffer';
 
@@ -26,22 +31,18 @@ const CONVERT: Readonly<Record<Whole, (bytes: Uint8Array) => unknown>> = {
   json: (bytes) => JSON.parse(utf8.decode(bytes)),
   arrayBuffer: (bytes) => new Uint8Array(bytes).buffer,
 };
-/** As they are when the tap is loaded: one that the host put in their place is called instead of being stood in for. */
-const { text, json, arrayBuffer } = Response.prototype;
-const ORIGINAL: Readonly<Record<Whole, unknown>> = { text, json, arrayBuffer };
-const { delete: remove } = Headers.prototype;
 
 export function observeBody(response: Response, observer: BodyObserver): void {
   const kind = responseClassOf(response);
   // One response for two calls (a shared promise, a mock): its body is watched for the first of them.
-  if (kind === undefined || kind.isWatched(response)) return;
+  if (kind === undefined || !kind.stands || kind.isWatched(response)) return;
   const { natives } = kind;
-  const upstream = natives.get('body', response) as ReadableStream<Uint8Array> | null;
+  const upstream = natives.get('body', response);
   if (upstream === null) quietly(() => observer.end());
-  else if (natives.get('bodyUsed', response) !== true && !upstream.locked) {
-    watch(response, new WatchedBody(natives, upstream, observer));
-    whenDropped.register(response, observer, observer);
-  }
+  // Other kinds of streams (node-fetch has those of Node) are the host's as they are.
+  if (!(upstream instanceof ReadableStream) || upstream.locked || natives.get('bodyUsed', response) === true) return;
+  watch(response, new WatchedBody(natives, upstream, observer));
+  whenDropped.register(response, observer, observer);
 }
 
 class WatchedBody implements WatchedResponse {
@@ -59,29 +60,44 @@ class WatchedBody implements WatchedResponse {
   }
 
   body(response: Response): ReadableStream<Uint8Array> | null {
-    if (this.#rebuilt !== undefined) return this.#rebuilt.body;
-    return this.#stream ?? (this.#isSpent(response) ? this.#upstream : this.#makeStream(response));
+    if (this.#rebuilt !== undefined) return this.#natives.get('body', this.#rebuilt) as ReadableStream<Uint8Array>;
+    if (this.#stream !== undefined) return this.#stream;
+    return this.#isSpent(response)
+      ? (this.#natives.get('body', response) as ReadableStream<Uint8Array>)
+      : this.#makeStream(response);
   }
 
   bodyUsed(response: Response): boolean {
-    if (this.#rebuilt !== undefined) return this.#rebuilt.bodyUsed;
-    return this.#stream === undefined
-      ? (this.#natives.get('bodyUsed', response) as boolean)
-      : isDisturbed(this.#stream);
+    if (this.#rebuilt !== undefined) return this.#natives.get('bodyUsed', this.#rebuilt) as boolean;
+    const isStarted = this.#stream !== undefined && isDisturbed(this.#stream);
+    return isStarted || (this.#natives.get('bodyUsed', response) as boolean);
   }
 
   use(name: Use, response: Response): unknown {
-    const native = this.#natives.method(name);
-    if (this.#rebuilt !== undefined) return call(name, this.#rebuilt);
-    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream))) return call(name, unusable());
-    if (this.#stream === undefined) {
-      if (this.#isSpent(response)) return Reflect.apply(native, response, []);
-      if (name in CONVERT && native === ORIGINAL[name as Whole])
-        return readWhole(this.#upstream, this.#observer).then(CONVERT[name as Whole]);
+    const natives = this.#natives;
+    const upstream = this.#upstream;
+    if (this.#rebuilt !== undefined) return natives.call(name, this.#rebuilt);
+    if (this.#stream !== undefined && (this.#stream.locked || isDisturbed(this.#stream)))
+      return natives.call(name, unusable(natives));
+    if (isErrored(upstream) && !upstream.locked) {
+      tellError(upstream, this.#observer);
+      const failed = natives.call(name, response);
+      // The stream that the host has seen is that body: locked where the method locks it.
+      if (upstream.locked) this.#stream?.getReader();
+      return failed;
     }
-    this.#rebuilt = built(this.#stream ?? this.#makeStream(response), response);
-    this.#natives.liken(this.#rebuilt, likenessOf(response));
-    return call(name, this.#rebuilt);
+    if (this.#stream === undefined) {
+      if (this.#isSpent(response)) return natives.call(name, response);
+      if (name in CONVERT && natives.isFetchsOwn(name))
+        return readWhole(upstream, this.#observer).then(CONVERT[name as Whole]);
+    }
+    this.#rebuilt = natives.make(this.#stream ?? this.#makeStream(response), {
+      status: natives.get('status', response) as number,
+      statusText: natives.get('statusText', response) as string,
+      headers: natives.get('headers', response) as Headers,
+    });
+    natives.liken(this.#rebuilt, likenessOf(natives, response));
+    return natives.call(name, this.#rebuilt);
   }
 
   /** Read past this, or read whole: from here on the response speaks for itself. */
@@ -90,12 +106,22 @@ class WatchedBody implements WatchedResponse {
   }
 
   #makeStream(response: Response): ReadableStream<Uint8Array> {
-    this.#stream = watchedStream(this.#upstream, this.#observer, response);
+    this.#stream = watchedStream(this.#upstream, this.#observer, {
+      response,
+      isFetched: this.#natives.get('type', response) !== 'default',
+    });
     return this.#stream;
   }
 }
 
-const call = (name: Use, response: Response): unknown => Reflect.apply(Reflect.get(response, name), response, []);
+/** It broke before it was read: fetch itself knows how each use fails then. Why is asked without reading. */
+function tellError(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): void {
+  const reader = upstream.getReader();
+  const { closed } = reader;
+  reader.releaseLock();
+  whenDropped.unregister(observer);
+  closed.catch((reason) => quietly(() => observer.error(reason)));
+}
 
 async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObserver): Promise<Uint8Array> {
   const reader = upstream.getReader();
@@ -105,7 +131,8 @@ async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObs
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const { value } = part;
-      if (!(value instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk');
+      // Of whatever realm: a test runner has its own.
+      if (!isUint8Array(value)) throw new TypeError('Received non-Uint8Array chunk');
       quietly(() => observer.chunk(value));
       chunks.push(value);
     }
@@ -117,23 +144,21 @@ async function readWhole(upstream: ReadableStream<Uint8Array>, observer: BodyObs
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
 
-/** Of the same class where that takes what Response takes: a copy of undici has its own. */
-function built(body: ReadableStream<Uint8Array>, response: Response): Response {
-  const Kind = response.constructor as typeof Response;
-  return quietly(() => new Kind(body, response)) ?? new Response(body, response);
-}
-
 /** Fails in every use as a response does whose body has been read. */
-function unusable(): Response {
-  const response = new Response('x');
-  response.body?.getReader();
+function unusable(natives: Natives): Response {
+  const response = natives.make('x');
+  (natives.get('body', response) as ReadableStream).getReader();
   return response;
 }
 
 /** What the constructor cannot set. Headers of fetch refuse changes: those that do are shared, for nobody can tell. */
-function likenessOf({ url, redirected, type, headers }: Response): Likeness {
+function likenessOf(natives: Natives, response: Response): Likeness {
+  const url = natives.get('url', response) as string;
+  const redirected = natives.get('redirected', response) as boolean;
+  const type = natives.get('type', response) as string;
+  const headers = natives.get('headers', response) as Headers;
   try {
-    Reflect.apply(remove, headers, ['x-tailfin-absent']);
+    Reflect.apply(fetchMethods().delete, headers, ['x-tailfin-absent']);
     return { url, redirected, type };
   } catch {
     return { url, redirected, type, headers };

@@ -3,6 +3,7 @@
  * must cost next to nothing: it passes untouched and unrecorded.
  */
 import { findSdkCaller } from '../settle/find-sdk.ts';
+import { fetchMethods } from './fetch-classes.ts';
 import { type HeaderReader, headerReader, memberOf, UNREADABLE } from './given.ts';
 import { isMcpOther, isMcpPost, mayCopy, readMessage, type SentMessage } from './message.ts';
 import { urlOf } from './place.ts';
@@ -28,6 +29,7 @@ export interface Copied {
 
 /** `knows`: was MCP spoken at this URL before? */
 export function recognise(args: readonly unknown[], knows: (url: URL) => boolean): Direct | Copied | undefined {
+  fetchMethods();
   const [input, init] = args;
   const request = input instanceof Request ? input : undefined;
   // Anything else becomes a text by code of the caller.

@@ -4,6 +4,7 @@
  */
 import { isStatelessRevision } from '../../core/protocol/revisions.ts';
 import { canonicalJson, type Digester } from '../digest.ts';
+import { quietly } from '../quietly.ts';
 import { targetOf } from '../target.ts';
 import type { LineFields } from '../writer/lines.ts';
 import { type HeaderReader, UNREAD } from './given.ts';
@@ -98,7 +99,9 @@ function describeMessage(
 
 function describeParams(method: string, params: Record<string, unknown>, open: LineFields, digester: Digester): void {
   const { _meta, inputResponses, requestState, ...args } = params;
-  open.args_digest = digester.digest(canonicalJson(args));
+  // Nested deeper than the stack: what they are is unknown, the exchange is one all the same.
+  const digest = quietly(() => digester.digest(canonicalJson(args)));
+  if (digest !== undefined) open.args_digest = digest;
   open.input_responses = inputResponses !== undefined;
   const target = targetOf(method, args);
   if (target !== undefined) open.target = target;

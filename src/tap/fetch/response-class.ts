@@ -14,7 +14,9 @@ export interface Likeness {
   readonly type: string;
   readonly headers?: Headers;
 }
-type Getter = BodyFact | keyof Likeness;
+/** What the head of a response says. */
+type HeadFact = 'status' | 'statusText' | 'ok' | keyof Likeness;
+type Getter = BodyFact | HeadFact;
 
 export interface WatchedResponse {
   use(name: Use, response: Response): unknown;
@@ -22,20 +24,34 @@ export interface WatchedResponse {
   bodyUsed(response: Response): unknown;
 }
 
-/** The ways that were there before. */
+/** The ways that were there before. They are those of the class: what a subclass or the host put on top of them is not run again. */
 export interface Natives {
-  method(name: Use): (...args: never) => unknown;
+  call(name: Use, response: Response): unknown;
+  /** Is this the method of fetch itself? One that the host put in its place is called instead of being stood in for. */
+  isFetchsOwn(name: Use): boolean;
   get(name: Getter, response: Response): unknown;
+  /** A response of the class itself. */
+  make(body: ReadableStream<Uint8Array> | string, init?: ResponseInit): Response;
   /** Of a copy, and of the clones of that copy. */
   liken(copy: Response, likeness: Likeness): void;
 }
 
 export interface ResponseClass {
   readonly natives: Natives;
+  /** Ours stand where the native methods stood; not in a class that is frozen. */
+  readonly stands: boolean;
   isWatched(response: Response): boolean;
 }
 
 const GETTERS: readonly Getter[] = ['body', 'bodyUsed', 'url', 'redirected', 'type', 'headers'];
+const SHOWN: readonly HeadFact[] = ['status', 'statusText', 'ok'];
+
+/**
+ * By its text, for the host may have replaced it before anybody looked. A text that nobody knows counts as the host's: then the body goes
+ * the longer way, past a stream.
+ */
+const OWN = /^(?:text|json|arrayBuffer)\(\) \{\s*return consumeBody\(this,/;
+const textOf = (method: (...args: never) => unknown): string => Function.prototype.toString.call(method);
 
 const watched = createHidden<WatchedResponse>();
 const likenesses = createHidden<Likeness>();
@@ -80,9 +96,11 @@ interface Place {
 
 class Stand implements ResponseClass, Natives {
   readonly natives: Natives = this;
+  stands = false;
   readonly #owner: object;
   readonly #places: readonly Place[];
   readonly #native = new Map<string, (...args: never) => unknown>();
+  readonly #own: ReadonlySet<string>;
 
   constructor(owner: object) {
     this.#owner = owner;
@@ -91,18 +109,33 @@ class Stand implements ResponseClass, Natives {
       ...GETTERS.map((name) => this.#place(name, 'get', (native) => getterOf(name, native))),
     ];
     this.#places = places.filter((place) => place !== undefined);
+    for (const name of SHOWN) {
+      const getter = Object.getOwnPropertyDescriptor(owner, name)?.get;
+      if (getter !== undefined) this.#native.set(name, getter);
+    }
+    this.#own = new Set(this.#places.filter(({ native }) => OWN.test(textOf(native))).map(({ name }) => name));
   }
 
   isWatched(response: Response): boolean {
     return watchedOf(response) !== undefined;
   }
 
-  method(name: Use): (...args: never) => unknown {
-    return this.#native.get(name) as (...args: never) => unknown;
+  call(name: Use, response: Response): unknown {
+    return callOf(name, this.#native.get(name) as Place['native'], response, []);
+  }
+
+  isFetchsOwn(name: Use): boolean {
+    return this.#own.has(name);
   }
 
   get(name: Getter, response: Response): unknown {
-    return Reflect.apply(this.#native.get(name) as () => unknown, response, []);
+    const getter = this.#native.get(name);
+    return getter === undefined ? Reflect.get(response, name) : Reflect.apply(getter, response, [] as never);
+  }
+
+  make(body: ReadableStream<Uint8Array> | string, init: ResponseInit = {}): Response {
+    const Kind = (this.#owner as { constructor: typeof Response }).constructor;
+    return new Kind(body, init);
   }
 
   liken(copy: Response, likeness: Likeness): void {
@@ -111,10 +144,11 @@ class Stand implements ResponseClass, Natives {
 
   /** Puts ours where the native one stands: at first, and after a test of the host has put that one back. */
   take(): void {
-    for (const { name, kind, native, ours } of this.#places) {
+    this.stands = this.#places.every(({ name, kind, native, ours }) => {
       const descriptor = Object.getOwnPropertyDescriptor(this.#owner, name);
-      if (descriptor?.[kind] === native) Object.defineProperty(this.#owner, name, { ...descriptor, [kind]: ours });
-    }
+      if (descriptor?.[kind] !== native) return true;
+      return Reflect.defineProperty(this.#owner, name, { ...descriptor, [kind]: ours });
+    });
   }
 
   #place(
@@ -129,16 +163,20 @@ class Stand implements ResponseClass, Natives {
   }
 }
 
+/** The clone of a copy is like that copy. */
+function callOf(name: Use, native: Place['native'], self: unknown, args: unknown[]): unknown {
+  const result = Reflect.apply(native, self, args as never);
+  const likeness = name === 'clone' ? likenessOf(self) : undefined;
+  if (likeness !== undefined) likenesses.set(result as Response, likeness);
+  return result;
+}
+
 /** As methods, which are no constructors either. */
 function useOf(name: Use, native: (...args: never) => unknown): (...args: never) => unknown {
   return {
     [name](this: unknown, ...args: unknown[]): unknown {
       const body = watchedOf(this);
-      if (body !== undefined) return body.use(name, this as Response);
-      const result = Reflect.apply(native, this, args);
-      const likeness = name === 'clone' ? likenessOf(this) : undefined;
-      if (likeness !== undefined) likenesses.set(result as Response, likeness);
-      return result;
+      return body === undefined ? callOf(name, native, this, args) : body.use(name, this as Response);
     },
   }[name] as (...args: never) => unknown;
 }
@@ -153,14 +191,14 @@ function getterOf(name: Getter, native: (...args: never) => unknown): () => unkn
     }[name] as () => unknown;
   return {
     [name](this: unknown): unknown {
-      return likenessOf(this)?.[name] ?? Reflect.apply(native, this, []);
+      return likenessOf(this)?.[name as keyof Likeness] ?? Reflect.apply(native, this, []);
     },
   }[name] as () => unknown;
 }
 
 /** Code that looks at the function sees what it would have seen. */
 function resembling<F extends (...args: never) => unknown>(ours: F, native: (...args: never) => unknown): F {
-  const text = Function.prototype.toString.call(native);
+  const text = textOf(native);
   Object.defineProperty(ours, 'name', { value: native.name, configurable: true });
   Object.defineProperty(ours, 'length', { value: native.length, configurable: true });
   return Object.defineProperty(ours, 'toString', { value: () => text, configurable: true });

@@ -2,7 +2,9 @@
  * A stream that hands on what it reads from another one, and tells an observer. It is of the same kind, bytes or anything, and pulls
  * only when it is pulled. An observer that throws is ignored.
  */
+import * as streams from 'node:stream';
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
+import { types } from 'node:util';
 import { quietly } from '../quietly.ts';
 
 export interface BodyObserver {
@@ -16,6 +18,21 @@ export interface BodyObserver {
   dropped(): void;
 }
 
+export interface BodySource {
+  readonly response: Response;
+  /** What fetch itself made is a stream of bytes; to find that out costs as much as reading a chunk. */
+  readonly isFetched: boolean;
+}
+
+/** What becomes of a stream when the one beneath it ends. */
+interface Fate {
+  close(): void;
+  fail(reason: unknown): void;
+}
+
+// As they are when the tap is loaded.
+const { finished, isErrored } = streams;
+
 type Controller = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
 
 /** Tells of bodies that nobody can read any more. Their observers must not hold them. */
@@ -24,22 +41,35 @@ export const whenDropped = new FinalizationRegistry<BodyObserver>((observer) => 
 export function watchedStream(
   upstream: ReadableStream<unknown>,
   observer: BodyObserver,
-  response: Response,
+  { response, isFetched }: BodySource,
 ): ReadableStream<Uint8Array> {
   /** The response lives as long as this stream: fetch cancels the body of one that is collected. */
   const held: { readonly response: Response; reader?: ReadableStreamDefaultReader<unknown> } = { response };
-  // What fetch itself made is one of bytes; to find out costs as much as reading a chunk.
-  const isBytes = response.type !== 'default' || isByteStream(upstream);
+  const isBytes = isFetched || isByteStream(upstream);
   let isOver = false;
+  let controller: Controller;
   /** The first end is the end: a read that is pending when the caller gives up ends too, and is no end of the body. */
-  const end = (tell: () => void): void => {
-    if (isOver) return;
+  const end = (tell: () => void): boolean => {
+    if (isOver) return false;
     isOver = true;
     whenDropped.unregister(observer);
     quietly(tell);
+    return true;
   };
+  const close = (): void => {
+    if (end(() => observer.end())) controller.close();
+  };
+  const fail = (reason: unknown): void => {
+    if (end(() => observer.error(reason))) controller.error(reason);
+  };
+  const fate: Fate = { close, fail };
 
-  async function pull(controller: Controller): Promise<void> {
+  function start(given: Controller): void {
+    controller = given;
+    follow(upstream, new WeakRef(fate));
+  }
+
+  async function pull(): Promise<void> {
     held.reader ??= upstream.getReader() as ReadableStreamDefaultReader<unknown>;
     const { reader } = held;
     try {
@@ -47,8 +77,7 @@ export function watchedStream(
         const { done, value } = await reader.read();
         if (isOver) return;
         if (done) {
-          end(() => observer.end());
-          controller.close();
+          close();
           (controller as ReadableByteStreamController).byobRequest?.respond(0);
           return;
         }
@@ -66,8 +95,7 @@ export function watchedStream(
         return;
       }
     } catch (reason) {
-      end(() => observer.error(reason));
-      controller.error(reason);
+      fail(reason);
     }
   }
 
@@ -77,8 +105,21 @@ export function watchedStream(
   }
 
   return isBytes
-    ? new ReadableStream({ type: 'bytes', pull, cancel })
-    : new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
+    ? new ReadableStream({ type: 'bytes', start, pull, cancel })
+    : new ReadableStream<Uint8Array>({ start, pull, cancel }, { highWaterMark: 0 });
+}
+
+/**
+ * Who waits for the end of a stream without reading hears of it at once. No lock is taken for that, and nothing held: a connection
+ * that is still open must not keep what the host has dropped.
+ */
+function follow(upstream: ReadableStream<unknown>, fate: WeakRef<Fate>): void {
+  quietly(() =>
+    finished(upstream as unknown as NodeJS.ReadableStream, (reason) => {
+      if (isErrored(upstream as never)) fate.deref()?.fail(reason);
+      else fate.deref()?.close();
+    }),
+  );
 }
 
 /** Only the reader for one tells; it is given back at once. */
@@ -98,6 +139,6 @@ const owned = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
 /** Mocked bodies hold what a mock put there: text is looked at, anything else is handed on unseen. */
 function bytesOf(value: unknown): Uint8Array {
   if (typeof value === 'string') return new TextEncoder().encode(value);
-  if (value instanceof Uint8Array) return value;
+  if (types.isUint8Array(value)) return value;
   throw new TypeError('no bytes');
 }

@@ -63,6 +63,7 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
     const state = shared;
     if (sdk !== undefined && settle) quietly(() => state.sdks.seen(sdk));
     const { url, httpMethod, header, signal } = call;
+    if (signal?.aborted) under.sent = 'none';
     const facts = describeRequest({ url, httpMethod, header, sent }, shared.digester);
     // One signal for all requests of a transport: a habit of the SDKs, on the revisions without cancellation by abort.
     const mayMark = call.ownSignal && !facts.stateless && signal !== undefined;
@@ -106,7 +107,7 @@ export function createFetchTap({ start, transport, settle }: FetchTapOptions): F
   function record({ call, sent }: Direct, plain: () => unknown): unknown {
     const under: Transport = {};
     const exchange = quietly(() => begin(call, sent, whose(), under));
-    if (exchange === undefined) return plain();
+    if (exchange === undefined) return transport.past(plain);
     const made = make(under, plain, exchange.failed);
     if (!types.isPromise(made)) {
       // A mock that answers at once: its value stays a value.

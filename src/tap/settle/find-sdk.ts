@@ -27,10 +27,13 @@ const SDK_PACKAGE =
   /[\\/]@modelcontextprotocol[\\/]sdk[\\/]dist[\\/](?:esm|cjs)[\\/]client[\\/](streamableHttp|sse|index)\.js$/;
 const TRANSPORTS = ['StreamableHTTPClientTransport', 'SSEClientTransport'] as const;
 const DEPTH = 40;
+const OF_ERRORS = ['prepareStackTrace', 'stackTraceLimit'] as const;
 
-/** The files of the callers, from the innermost outwards. */
+/** The files of the callers, from the innermost outwards. @throws where the host has taken stack traces into its own hands. */
 function callerFiles(): string[] {
-  const { prepareStackTrace, stackTraceLimit } = Error;
+  const before = OF_ERRORS.map((name) => [name, Object.getOwnPropertyDescriptor(Error, name)] as const);
+  // Assigning to an accessor would run code of the host.
+  if (before.some(([, own]) => own !== undefined && own.writable !== true)) return [];
   const holder: { stack?: unknown } = {};
   try {
     // Raw names: source maps of the host would give those of the SDK's sources.
@@ -40,8 +43,9 @@ function callerFiles(): string[] {
     const sites = holder.stack as NodeJS.CallSite[];
     return Array.isArray(sites) ? sites.map((site) => site.getFileName() ?? '') : [];
   } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-    Error.prepareStackTrace = prepareStackTrace as typeof Error.prepareStackTrace;
+    for (const [name, own] of before)
+      if (own === undefined) Reflect.deleteProperty(Error, name);
+      else Error[name] = own.value as never;
   }
 }
 

@@ -3,6 +3,7 @@
  * to. Results and errors pass through unchanged; a class that cannot be followed stays as it is.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { types } from 'node:util';
 import type { Client, Clients } from '../fetch/clients.ts';
 import { methodWord } from '../fetch/words.ts';
 import { quietly } from '../quietly.ts';
@@ -75,7 +76,7 @@ export function createFollow({ clients, lines, clock }: FollowOptions): Follow {
       quietly(() => fail(error));
       throw error;
     }
-    if (!(result instanceof Promise)) return result;
+    if (!types.isPromise(result)) return result;
     // The derived promise is the caller's: so a rejection that nobody handles is still reported.
     return result.then(
       (value) => {

@@ -30,7 +30,7 @@ export interface SegmentLog {
   readonly count: number;
   /** Writes what is left of before, then what `take` gives. @throws where it cannot go on. */
   write(take: () => Buffer): Promise<void>;
-  /** A sign of life; begins a new segment where the old one was removed. */
+  /** A sign of life; begins a new segment where the old one was removed, and ends it where others have no room beside it. */
   beat(): Promise<void>;
   /** The last act, without waiting: these lines, and the end. @throws */
   finish(lines: Buffer): void;
@@ -235,6 +235,9 @@ export function createSegmentLog(options: SegmentLogOptions): SegmentLog {
       await check();
       if (current === undefined) await ready();
       else await unlessFinished(was.touch());
+      // What writes little looks at the quota here alone: else a writer that comes later would find no room for ever.
+      if (current?.rest !== 0 || (await unlessFinished(findRoom())) !== 'retire') return;
+      await end(current);
     },
     finish(lines) {
       isFinished = true;

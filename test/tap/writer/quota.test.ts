@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Writer } from '../../../src/tap/writer/writer.ts';
 import { until } from '../../support/until.ts';
 import {
   assertInOrder,
@@ -120,11 +121,20 @@ test('several processes at their quota: it holds, no host is affected, and every
   }
 });
 
-test('many writers with little each: all of them go on, none waits for the others to give way', async (t) => {
+test('many writers with little each: who holds a segment and writes no more gives way to who comes later', async (t) => {
   const folder = openFolder(t);
   const quotaBytes = 40_000;
-  const writers = Array.from({ length: 60 }, () => testWriter(t, folder, { quotaBytes }));
-  for (let n = 0; n < 30; n += 5) {
+  const writers: Writer[] = [];
+  // One after the other: 45 of them fill the quota, with segments that are neither ended nor silent.
+  for (let n = 0; n < 60; n++) {
+    const writer = testWriter(t, folder, { quotaBytes, beatMs: 50 });
+    writers.push(writer);
+    emitMany(writer, 0, 5);
+    await idle(writer);
+  }
+  assert.ok(bytesIn(folder) < quotaBytes + 1500, `${bytesIn(folder)} bytes`);
+  // All at once, again and again.
+  for (let n = 5; n < 30; n += 5) {
     for (const writer of writers) emitMany(writer, n, 5);
     await Promise.all(writers.map((writer) => idle(writer, 60_000)));
   }
