@@ -2,7 +2,8 @@
  * A stream of YAML documents, cut where `---` stands at the start of a line, so that a document that nobody changes leaves byte by
  * byte as it came. It decides nothing about what is in a document.
  */
-import { type Document, isAlias, isPair, LineCounter, parseDocument, type ScalarTag, type Tags, visit } from 'yaml';
+import { type Document, LineCounter, parseDocument, type ScalarTag, type Tags } from 'yaml';
+import { aliasProblems } from './yaml-anchors.ts';
 
 export interface StreamDocument {
   readonly text: string;
@@ -10,9 +11,12 @@ export interface StreamDocument {
   readonly linesBefore: number;
 }
 
+/** Where a document begins: at its marker, or at the directives that stand before that. */
+const START = /^(?:%.*\r?\n(?:[%#].*\r?\n|[ \t]*\r?\n)*)?---(?=\s|$)/gm;
+
 /** The parts, together exactly the input: a marker belongs to the document that it begins. */
 export function splitStream(text: string): StreamDocument[] {
-  const starts = [0, ...[...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index)];
+  const starts = [0, ...[...text.matchAll(START)].map(({ index }) => index)];
   let lines = 0;
   return starts.flatMap((start, index) => {
     const part = text.slice(start, starts[index + 1]);
@@ -32,6 +36,8 @@ const asWritten = (tags: Tags): Tags =>
 
 export interface ParsedDocument {
   readonly document: Document.Parsed;
+  /** Undefined where there are problems. */
+  readonly value: unknown;
   readonly problems: { readonly line: number; readonly text: string }[];
   lineOf(path: readonly (string | number)[]): number;
 }
@@ -40,12 +46,28 @@ export function parseOne({ text, linesBefore }: StreamDocument): ParsedDocument 
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, merge: true, customTags: asWritten, uniqueKeys: true });
   const lineAt = (offset: number) => linesBefore + lineCounter.linePos(offset).line;
-  return {
-    document,
-    problems: document.errors.map(({ pos, message }) => ({
+  const problems = [
+    ...document.errors.map(({ pos, message }) => ({
       line: lineAt(pos[0]),
       text: message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? '',
     })),
+    ...aliasProblems(document).map(({ node, text }) => ({ line: lineAt(node.range?.[0] ?? 0), text })),
+  ];
+  let value: unknown;
+  if (problems.length === 0)
+    try {
+      value = document.toJS();
+    } catch (error) {
+      if (!(error instanceof ReferenceError)) throw error;
+      problems.push({
+        line: linesBefore + 1,
+        text: 'aliases of aliases make this document far larger than it is written',
+      });
+    }
+  return {
+    document,
+    value,
+    problems,
     lineOf(path) {
       for (let length = path.length; length >= 0; length -= 1) {
         const node = document.getIn(path.slice(0, length), true) as { range?: [number] } | undefined;
@@ -54,18 +76,6 @@ export function parseOne({ text, linesBefore }: StreamDocument): ParsedDocument 
       return linesBefore + 1;
     },
   };
-}
-
-/** Anchors tie places together that an edit has to part. */
-export function hasAliases(document: Document): boolean {
-  let found = false;
-  visit(document, (_, node) => {
-    if (isAlias(node) || (isPair(node) && String(node.key) === '<<')) {
-      found = true;
-      return visit.BREAK;
-    }
-  });
-  return found;
 }
 
 /** The document as text again, in the manner of its source. */
@@ -79,7 +89,7 @@ export function printDocument(document: Document, source: string): string {
     lineWidth: 0,
     indent: Math.min(indent, 8),
     indentSeq,
-    flowCollectionPadding: !/\{[^\s{}]/.test(source),
+    flowCollectionPadding: !/[:\-,] *[{[]+[^\s{}[\]]/.test(source),
   });
   return source.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed;
 }

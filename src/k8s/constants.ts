@@ -48,5 +48,5 @@ export const INSTALL_RESOURCES: Resources = {
   limits: { memory: '128Mi' },
 };
 
-/** Which environment variable says what the pod left unset, for `uninject`. It stands on the install step, where nobody reads it. */
-export const UNSET_VARIABLE = 'TAILFIN_INJECT_UNSET';
+/** Variables that say what became of the grace period, for `uninject`. They stand on the install step, where nobody reads them. */
+export const GRACE_RECORDS = { unset: 'TAILFIN_INJECT_UNSET', kept: 'TAILFIN_INJECT_KEPT' } as const;

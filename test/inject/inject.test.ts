@@ -42,7 +42,9 @@ function run(text: string, args: readonly string[]): string {
   }).text;
 }
 
-const objects = (text: string): unknown[] => parseAllDocuments(text).map((document) => document.toJS());
+/** As kubectl reads it, by YAML 1.1: there `yes` is a boolean and 0644 is octal, so quotes and spelling count. */
+const objects = (text: string): unknown[] =>
+  parseAllDocuments(text, { version: '1.1', merge: true }).map((document) => document.toJS());
 const templates = (text: string) => objects(text).flatMap((object) => workloadsOf(object));
 
 const names = readdirSync(CASES).sort();
@@ -71,6 +73,10 @@ describe('cases', () => {
         return;
       }
       assert.equal(run(out, args), out, 'twice is once');
+      const older = out.replaceAll(IMAGE, 'registry.example/tailfin:0.0.9');
+      assert.equal(run(older, args), out, 'what an older Tailfin injected is replaced');
+      const other = args.includes('--quota') ? args : [...args, '--quota', '16'];
+      assert.deepEqual(meaningOf(objects(run(run(text, other), args))), meaningOf(objects(out)), 'other options too');
       const back = uninjectStream('in.yaml', out).text;
       assert.deepEqual(meaningOf(objects(back)), meaningOf(objects(text)), 'uninject gives the original back');
       assert.equal(uninjectStream('in.yaml', text).text, text, 'what was not injected stays, byte by byte');
@@ -166,7 +172,24 @@ describe('the command', () => {
     );
     const { code, stderr } = await tailfin(['inject', '--image', IMAGE], { stdin: from });
     assert.equal(code, 0);
-    assert.match(stderr, /^tailfin: warning: stdin:\d+: Deployment\/web: container app has envFrom: /);
+    assert.match(
+      stderr,
+      /^tailfin: warning: stdin:\d+: Deployment\/web: container app: a NODE_OPTIONS that came by envFrom /,
+    );
+    const kept = from.replace(
+      '          envFrom',
+      '          env: [{name: NODE_OPTIONS, value: $(NODE_OPTIONS)}]\n          envFrom',
+    );
+    const again = await tailfin(['inject', '--image', IMAGE], { stdin: kept });
+    assert.deepEqual([again.code, again.stderr], [0, ''], 'the advice works');
+    assert.match(again.stdout, /value: \$\(NODE_OPTIONS\) --require /);
+  });
+  test('the network of the node is said', async () => {
+    const onNode = text.replace('      containers:\n', '      hostNetwork: true\n      containers:\n');
+    const { code, stdout, stderr } = await tailfin(['inject', '--image', IMAGE], { stdin: onNode });
+    assert.equal(code, 0);
+    assert.match(stderr, /^tailfin: warning: stdin:\d+: Deployment\/web: on the network of the node ports 19640 /);
+    assert.equal((await tailfin(['uninject'], { stdin: stdout })).stderr, '');
   });
   test('without an image, with nothing to do, and a file that is not there', async () => {
     const none = await tailfin(['inject', '-'], { stdin: text });
