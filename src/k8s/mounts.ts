@@ -13,7 +13,7 @@ const RUN = `(${var_}${SLASH})?${run}`;
 /** At one of our mounts, or below it. */
 export const MOUNT_BELOW_TEXT = `^${SLASH}${RUN}${SLASH}${own}${SLASH}(${LAST.join('|')})(/.*)?$`;
 /** Above all of them. */
-export const MOUNT_ABOVE_TEXT = `^${SLASH}(${var_}|${RUN}(${SLASH}${own})?)?(/+\\.?)*$`;
+export const MOUNT_ABOVE_TEXT = `^${SLASH}(${var_}|${RUN}(${SLASH}${own})?)?(/[/.]*)?$`;
 export const MOUNT_BELOW = new RegExp(MOUNT_BELOW_TEXT);
 export const MOUNT_ABOVE = new RegExp(MOUNT_ABOVE_TEXT);
 

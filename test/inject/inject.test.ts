@@ -121,7 +121,7 @@ function isSound(spec: PodSpec, before: PodSpec): void {
 }
 
 const optionsOf = (container: Container | undefined): string | undefined =>
-  container?.env?.findLast(({ name }) => name === 'NODE_OPTIONS')?.value;
+  container?.env?.findLast(({ name }) => name === 'NODE_OPTIONS')?.value ?? undefined;
 
 describe('random pods', () => {
   test('twice is once, back is the original, and nothing of the host changes but what is said', () => {
