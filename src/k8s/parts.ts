@@ -2,7 +2,8 @@
 import {
   DEFAULT_QUOTA_MIB,
   EVENTS_PER_QUOTA,
-  GRACE_RECORDS,
+  EXTRA_GRACE_SECONDS,
+  GRACE_RECORD,
   HEAP_MIB,
   IMAGE_USER,
   INSTALL_RESOURCES,
@@ -49,7 +50,7 @@ export function installSecurity(
 }
 
 /** The grace period of the host was given, and is extended; or was not; or a front that cannot extend it left it as it is. */
-export type Grace = 'given' | keyof typeof GRACE_RECORDS;
+export type Grace = 'given' | 'unset' | 'kept';
 
 export function installStep(options: InjectOptions, security: SecurityContext, grace: Grace): Container {
   return {
@@ -57,7 +58,7 @@ export function installStep(options: InjectOptions, security: SecurityContext, g
     image: options.image,
     ...(options.imagePullPolicy && { imagePullPolicy: options.imagePullPolicy }),
     args: ['install-tap', PATHS.tap, '--events', PATHS.events],
-    ...(grace !== 'given' && { env: [{ name: GRACE_RECORDS[grace], value: 'terminationGracePeriodSeconds' }] }),
+    env: [{ name: GRACE_RECORD, value: grace === 'given' ? `+${EXTRA_GRACE_SECONDS}` : grace }],
     securityContext: security,
     resources: INSTALL_RESOURCES,
     volumeMounts: [
@@ -77,6 +78,8 @@ export function sidecar(options: InjectOptions, ports: Ports): Container {
     args: ['run', '--metrics-listen', `0.0.0.0:${ports.metrics}`, '--local-listen', `127.0.0.1:${ports.local}`],
     env: [
       { name: 'TAILFIN_HOST', valueFrom: podName },
+      // A restart of the container goes on where it was.
+      { name: 'TAILFIN_STATE_DIR', value: PATHS.state },
       { name: 'NODE_OPTIONS', value: `--max-old-space-size=${HEAP_MIB}` },
     ],
     ports: [{ name: METRICS_PORT_NAME, containerPort: ports.metrics, protocol: 'TCP' }],

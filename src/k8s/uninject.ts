@@ -1,5 +1,5 @@
 /** Takes out of a pod what `inject` has put in, and nothing else. A pod that was not injected comes back as it is. */
-import { DEFAULT_GRACE_SECONDS, EXTRA_GRACE_SECONDS, GRACE_RECORDS, NAMES, TAP_OPTION, VOLUMES } from './constants.ts';
+import { DEFAULT_GRACE_SECONDS, EXTRA_GRACE_SECONDS, GRACE_RECORD, NAMES, TAP_OPTION, VOLUMES } from './constants.ts';
 import { HOST_MOUNTS, isOwnVariable } from './parts.ts';
 import { refuseShape } from './shape.ts';
 import type { Container, PodSpec, VolumeMount } from './types.ts';
@@ -53,8 +53,8 @@ function withoutTap(container: Container): Container {
 export function uninject(spec: PodSpec): PodSpec {
   refuseShape(spec);
   if (!isInjected(spec)) return spec;
-  const record = spec.initContainers?.find(isInstallStep)?.env ?? [];
-  const isRecorded = (variable: string) => record.some(({ name }) => name === variable);
+  const variables = spec.initContainers?.find(isInstallStep)?.env ?? [];
+  const record = variables.find(({ name }) => name === GRACE_RECORD)?.value ?? '';
   const clean = (list: readonly Container[] | null | undefined) =>
     (list ?? []).filter((each) => !isOwn(each)).map(withoutTap);
   const own = new Set<string>(Object.values(VOLUMES));
@@ -66,9 +66,9 @@ export function uninject(spec: PodSpec): PodSpec {
     (spec.volumes ?? []).filter(({ name }) => !own.has(name)),
   );
   const grace = spec.terminationGracePeriodSeconds;
-  if (isRecorded(GRACE_RECORDS.unset)) delete result.terminationGracePeriodSeconds;
-  else if (!isRecorded(GRACE_RECORDS.kept) && typeof grace === 'number' && grace >= EXTRA_GRACE_SECONDS)
-    result.terminationGracePeriodSeconds = grace - EXTRA_GRACE_SECONDS;
+  const added = Number(/^\+(\d+)$/.exec(record)?.[1] ?? 0);
+  if (record === 'unset') delete result.terminationGracePeriodSeconds;
+  else if (typeof grace === 'number' && grace >= added) result.terminationGracePeriodSeconds = grace - added;
   return result;
 }
 

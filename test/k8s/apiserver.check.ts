@@ -132,7 +132,10 @@ function withImages({ initContainers, containers, ...rest }: PodSpec): PodSpec {
   const filled = (each: Container): Container => {
     const valid = (variable: EnvVar) => ({ ...variable, ...(variable.valueFrom ? { valueFrom: FROM_POD } : {}) });
     const unique = new Map((each.env ?? []).map((variable) => [variable.name, valid(variable)]));
-    return { ...each, image: 'a:1', env: [...unique.values()], volumeMounts: each.volumeMounts?.slice(0, 1) ?? [] };
+    // A group for volumes is the pod's alone.
+    const { fsGroup: _, ...securityContext } = each.securityContext ?? {};
+    const volumeMounts = each.volumeMounts?.slice(0, 1) ?? [];
+    return { ...each, image: 'a:1', env: [...unique.values()], volumeMounts, securityContext };
   };
   return {
     ...rest,
