@@ -49,11 +49,7 @@ test('the pod as processes', { skip }, async (t) => {
     same('killed', found, plain);
     const next = await pod.startSidecar();
     const { sum } = await next.scrape();
-    assert.equal(
-      sum('tailfin_checkpoint_restores_total', { result: 'restored' }),
-      1,
-      'the next one goes on where it was',
-    );
+    assert.equal(sum('tailfin_checkpoint_restores_total', { result: 'restored' }), 1, next.stderr());
     next.child.kill('SIGKILL');
     await next.ended;
   });
