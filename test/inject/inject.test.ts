@@ -150,6 +150,14 @@ describe('random pods', () => {
   });
 });
 
+test('what an older Tailfin added to the grace period is taken back, not what this one adds', () => {
+  const given = { containers: [{ name: 'app' }], terminationGracePeriodSeconds: 60 };
+  const older = JSON.parse(JSON.stringify(inject(given, { image: IMAGE })).replace('"+25"', '"+5"')) as PodSpec;
+  const spec = { ...older, terminationGracePeriodSeconds: 65 };
+  assert.deepEqual(meaningOf(uninject(spec)), meaningOf(given));
+  assert.equal(inject(spec, { image: IMAGE }).terminationGracePeriodSeconds, 85);
+});
+
 describe('the command', () => {
   const text = readFileSync(join(CASES, 'plain-deployment/in.yaml'), 'utf8');
   test('stdin to stdout; the image from the environment', async () => {
