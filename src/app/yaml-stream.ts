@@ -2,7 +2,7 @@
  * A stream of YAML documents, cut where `---` stands at the start of a line, so that a document that nobody changes leaves byte by
  * byte as it came. It decides nothing about what is in a document.
  */
-import { type Document, LineCounter, parseDocument, type ScalarTag, type Tags } from 'yaml';
+import { type Document, isMap, LineCounter, parseDocument, type ScalarTag, type Tags, visit } from 'yaml';
 import { aliasProblems } from './yaml-anchors.ts';
 
 export interface StreamDocument {
@@ -85,13 +85,30 @@ export function printDocument(document: Document, source: string): string {
   const steps = [...source.matchAll(/^( *)[^\s#-][^\n]*:[ \t]*\r?\n(?= *[^\s#-])(\1 +)/gm)];
   const indent = steps.map(([, outer = '', inner = '']) => inner.length - outer.length)[0] ?? 2;
   const indentSeq = !/^( *)[^\s#-].*:[ \t]*\r?\n\1- /m.test(source);
-  const printed = document.toString({
-    lineWidth: 0,
-    indent: Math.min(indent, 8),
-    indentSeq,
-    flowCollectionPadding: !/[:\-,] *[{[]+[^\s{}[\]]/.test(source),
-  });
+  padFlow(document, source);
+  const printed = document.toString({ lineWidth: 0, indent: Math.min(indent, 8), indentSeq });
   return source.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed;
+}
+
+/** `{ a: b }` or `{a: b}`, and the same for lists, which formatters treat apart: as the source has it. */
+function padFlow(document: Document, source: string): void {
+  const padding: { map?: string; seq?: string } = {};
+  visit(document, {
+    Collection(_, node) {
+      // Not from a line end: a collection over several lines says nothing about those on one.
+      const after = node.flow && node.range ? source[node.range[0] + 1] : undefined;
+      if (after !== undefined && !/[\r\n\]}]/.test(after))
+        padding[isMap(node) ? 'map' : 'seq'] ??= after === ' ' ? ' ' : '';
+    },
+  });
+  visit(document, {
+    Collection(_, node) {
+      if (!node.flow) return;
+      const flowCollectionPadding = padding[isMap(node) ? 'map' : 'seq'] ?? padding.map ?? padding.seq ?? '';
+      const print = node.toString;
+      node.toString = (context, ...more) => print.call(node, context && { ...context, flowCollectionPadding }, ...more);
+    },
+  });
 }
 
 /** What came from `kubectl -o json` goes on as JSON. */

@@ -123,6 +123,21 @@ function isSound(spec: PodSpec, before: PodSpec): void {
 const optionsOf = (container: Container | undefined): string | undefined =>
   container?.env?.findLast(({ name }) => name === 'NODE_OPTIONS')?.value ?? undefined;
 
+test('blanks in flow collections stay as they are, for maps and lists apart', () => {
+  const head = "kind: Pod\napiVersion: v1\nmetadata:\n  name: '{{a}} [b]'\nspec:\n  hostname: a\n  containers:\n";
+  for (const [ports, command] of [
+    ['{ containerPort: 1 }', '[node, a]'],
+    ['{containerPort: 1}', '[ node, a ]'],
+    ['{ containerPort: 1 }', '[ node, a ]'],
+    ['{containerPort: 1}', '[node, a]'],
+  ]) {
+    const text = `${head}    - name: app\n      image: a:1\n      command: ${command}\n      ports:\n        - ${ports}\n`;
+    const injected = run(text, []);
+    assert.ok(injected.includes(`command: ${command}\n      ports:\n        - ${ports}\n`), injected);
+    assert.equal(uninjectStream('in.yaml', injected).text, text, 'byte by byte');
+  }
+});
+
 describe('random pods', () => {
   test('twice is once, back is the original, and nothing of the host changes but what is said', () => {
     let injected = 0;
