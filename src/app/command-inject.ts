@@ -73,12 +73,14 @@ function changeStream(
   const shown = file === '-' ? 'stdin' : file;
   const parts = splitStream(text).map((part) => {
     const parsed = parseOne(part);
-    if (parsed.problems.length > 0) {
-      problems.push(...parsed.problems.map(({ line, text }) => `${shown}:${line}: ${text}`));
+    const refuse = (all: ParsedDocument['problems']) => {
+      problems.push(...all.map(({ line, text }) => `${shown}:${line}: ${text}`));
       return part.text;
-    }
+    };
+    if (parsed.problems.length > 0) return refuse(parsed.problems);
     const workloads = workloadsOf(parsed.value).filter(wanted);
     if (workloads.length === 0) return part.text;
+    if (parsed.duplicates.length > 0) return refuse(parsed.duplicates);
     return changeDocument(part, parsed, workloads, change, {
       refuse: (line, what) => problems.push(`${shown}:${line}: ${what}`),
       changed: (name) => changed.push(name),

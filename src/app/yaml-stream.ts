@@ -34,11 +34,18 @@ const asWritten = (tags: Tags): Tags =>
     return { ...rest, stringify: (item, ...more) => item.source ?? stringify?.(item, ...more) ?? String(item.value) };
   });
 
+interface Problem {
+  readonly line: number;
+  readonly text: string;
+}
+
 export interface ParsedDocument {
   readonly document: Document.Parsed;
   /** Undefined where there are problems. */
   readonly value: unknown;
-  readonly problems: { readonly line: number; readonly text: string }[];
+  readonly problems: readonly Problem[];
+  /** Keys that stand twice: Helm takes the last one, so such a document may pass, but nothing in it can be changed safely. */
+  readonly duplicates: readonly Problem[];
   lineOf(path: readonly (string | number)[]): number;
 }
 
@@ -46,11 +53,15 @@ export function parseOne({ text, linesBefore }: StreamDocument): ParsedDocument 
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, merge: true, customTags: asWritten, uniqueKeys: true });
   const lineAt = (offset: number) => linesBefore + lineCounter.linePos(offset).line;
+  const found = (isDuplicate: boolean): Problem[] =>
+    document.errors
+      .filter(({ code }) => (code === 'DUPLICATE_KEY') === isDuplicate)
+      .map(({ pos, message }) => ({
+        line: lineAt(pos[0]),
+        text: message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? '',
+      }));
   const problems = [
-    ...document.errors.map(({ pos, message }) => ({
-      line: lineAt(pos[0]),
-      text: message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? '',
-    })),
+    ...found(false),
     ...aliasProblems(document).map(({ node, text }) => ({ line: lineAt(node.range?.[0] ?? 0), text })),
   ];
   let value: unknown;
@@ -68,6 +79,7 @@ export function parseOne({ text, linesBefore }: StreamDocument): ParsedDocument 
     document,
     value,
     problems,
+    duplicates: found(true),
     lineOf(path) {
       for (let length = path.length; length >= 0; length -= 1) {
         const node = document.getIn(path.slice(0, length), true) as { range?: [number] } | undefined;
