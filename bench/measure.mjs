@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
@@ -68,7 +69,10 @@ export function withSidecar(main, use, more = []) {
     const ended = new Promise((resolve) => child.on('close', resolve));
     try {
       const { url, localUrl } = await listening(child, more.length > 0);
-      const { status } = await fetch(url);
+      // With a checkpoint it answers 503 until it has read what was there at its start.
+      let status = 503;
+      for (const until = performance.now() + START_MS; status === 503 && performance.now() < until; await sleep(20))
+        status = (await fetch(url)).status;
       const startCpuSeconds = cpuSecondsOf(child.pid);
       if (status !== 200) throw new Error(`/metrics answered ${status}`);
       return await use({ pid: child.pid, url, localUrl, folder, startCpuSeconds });

@@ -4,23 +4,18 @@
  * refused, nothing is printed, so that a pipe into `kubectl apply` applies nothing.
  */
 import { readFileSync } from 'node:fs';
-import { Document } from 'yaml';
+import type { Document } from 'yaml';
 import { type InjectOptions, InjectRefusal } from '../k8s/options.ts';
 import { injectTemplate, uninjectTemplate, wishOf } from '../k8s/template.ts';
 import type { PodTemplate } from '../k8s/types.ts';
-import { isInjected } from '../k8s/uninject.ts';
+import { isInjected, uninject } from '../k8s/uninject.ts';
+import { warningsOf } from '../k8s/warnings.ts';
 import { type Workload, workloadsOf } from '../k8s/workload.ts';
 import { ConfigError } from './config-merge.ts';
 import { RuntimeFailure, reasonOf } from './exit.ts';
+import { hasAliases, writeOut } from './yaml-anchors.ts';
 import { edit } from './yaml-edit.ts';
-import {
-  hasAliases,
-  type ParsedDocument,
-  parseOne,
-  printDocument,
-  type StreamDocument,
-  splitStream,
-} from './yaml-stream.ts';
+import { type ParsedDocument, parseOne, printDocument, type StreamDocument, splitStream } from './yaml-stream.ts';
 
 export interface StreamChoice {
   /** `Kind/name`; empty: all workloads. */
@@ -78,12 +73,14 @@ function changeStream(
   const shown = file === '-' ? 'stdin' : file;
   const parts = splitStream(text).map((part) => {
     const parsed = parseOne(part);
-    if (parsed.problems.length > 0) {
-      problems.push(...parsed.problems.map(({ line, text }) => `${shown}:${line}: ${text}`));
+    const refuse = (all: ParsedDocument['problems']) => {
+      problems.push(...all.map(({ line, text }) => `${shown}:${line}: ${text}`));
       return part.text;
-    }
-    const workloads = workloadsOf(parsed.document.toJS()).filter(wanted);
+    };
+    if (parsed.problems.length > 0) return refuse(parsed.problems);
+    const workloads = workloadsOf(parsed.value).filter(wanted);
     if (workloads.length === 0) return part.text;
+    if (parsed.duplicates.length > 0) return refuse(parsed.duplicates);
     return changeDocument(part, parsed, workloads, change, {
       refuse: (line, what) => problems.push(`${shown}:${line}: ${what}`),
       changed: (name) => changed.push(name),
@@ -111,18 +108,17 @@ function changeDocument(
   change: Change,
   report: Report,
 ): string {
-  let { document }: { document: Document } = parsed;
-  const krm = functionConfig(document.toJS());
+  const { document, value }: { document: Document; value: unknown } = parsed;
+  const krm = functionConfig(value);
   const changes = workloads.flatMap((workload) => {
     const { path, name, template } = workload;
     try {
       const next = change(template, krm);
       report.changed(name);
-      for (const container of overEnvFrom(template, next))
-        report.note(
-          parsed.lineOf([...path, 'spec']),
-          `${name}: container ${container} has envFrom: a NODE_OPTIONS from there no longer counts`,
-        );
+      // Of an injection alone: what is taken out again is as it was.
+      if (isInjected(next.spec))
+        for (const warning of warningsOf(uninject(template.spec), next.spec))
+          report.note(parsed.lineOf([...path, 'spec']), `${name}: ${warning}`);
       return [{ path, template, next }];
     } catch (error) {
       if (!(error instanceof InjectRefusal)) throw error;
@@ -132,22 +128,12 @@ function changeDocument(
     }
   });
   if (hasAliases(document)) {
-    report.note(part.linesBefore + 1, 'anchors are written out and comments of this document are lost');
-    document = new Document(document.toJS(), { aliasDuplicateObjects: false });
-    document.directives!.docStart = part.text.startsWith('---') || null;
+    report.note(part.linesBefore + 1, 'anchors of this document are written out');
+    writeOut(document);
   }
   for (const { path, template, next } of changes) edit(document, path, template, next);
   return printDocument(document, part.text);
 }
-
-/** Containers whose NODE_OPTIONS may have come by `envFrom`, which nobody can read here; now a variable of the container wins. */
-const overEnvFrom = (before: PodTemplate, after: PodTemplate): string[] =>
-  before.spec.containers.flatMap((each, index) => {
-    const has = (container: typeof each | undefined) =>
-      container?.env?.some(({ name }) => name === 'NODE_OPTIONS') === true;
-    const isFrom = Array.isArray(each.envFrom) && each.envFrom.length > 0;
-    return isFrom && !has(each) && has(after.spec.containers[index]) ? [each.name] : [];
-  });
 
 const fieldText = (path: readonly (string | number)[]): string =>
   path

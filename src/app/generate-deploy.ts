@@ -5,15 +5,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
-import { mutatingTemplate, validatingTemplate } from '../k8s/chart.ts';
+import { GENERATED, mutatingTemplate, validatingTemplate } from '../k8s/chart.ts';
 import { kustomizeFiles } from '../k8s/kustomize.ts';
 import { libraryTemplate } from '../k8s/library.ts';
+import { injectStream } from './command-inject.ts';
 
 const toYaml = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 
 /** Original folder, ending, and where the chart has them. */
 const COPIED = [{ from: 'dashboards/generated', ending: '.json', to: 'deploy/chart/files/dashboards' }] as const;
 const RULES = 'dashboards/generated/helm/rule-groups.tpl';
+
+const THIRD_PARTY = 'deploy/examples/third-party/deployment.yaml';
+const EXAMPLE_IMAGE = 'registry.example/tailfin:0.1.0';
+
+/** What the command prints for the example, under a first line that says so. */
+function injectedExample(file: string): string {
+  const text = readFileSync(file, 'utf8').replace(/^#.*\n/, '');
+  const { text: injected } = injectStream(file, text, () => ({ image: EXAMPLE_IMAGE }), { only: [], labelled: false });
+  return `# ${GENERATED} From: tailfin inject --image ${EXAMPLE_IMAGE} -f deployment.yaml\n${injected}`;
+}
 
 const listed = (folder: string, ending: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : [];
@@ -25,6 +36,7 @@ export function deployFiles(root: string): Record<string, (() => string) | undef
     'deploy/chart/templates/validating-admission-policy.yaml': () => validatingTemplate(toYaml),
     'deploy/library/templates/_tailfin.tpl': () => libraryTemplate(toYaml),
     'deploy/chart/templates/_rule-groups.tpl': () => readFileSync(join(root, RULES), 'utf8'),
+    'deploy/examples/third-party/injected.yaml': () => injectedExample(join(root, THIRD_PARTY)),
     'deploy/chart/README.md': () => chartReadme(readFileSync(join(root, 'deploy/chart/values.yaml'), 'utf8')),
   };
   for (const [name, text] of Object.entries(kustomizeFiles(toYaml))) files[`deploy/kustomize/${name}`] = () => text;

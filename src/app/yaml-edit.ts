@@ -22,9 +22,11 @@ function changed(document: Document, node: Node, before: unknown, after: unknown
   if (isMap(node) && isPlain(before) && isPlain(after)) {
     for (const key of Object.keys(before)) if (!(key in after)) node.delete(key);
     for (const [key, value] of Object.entries(after)) {
+      // Not even looked up: a key that YAML reads as a number is another one than its text.
+      if (key in before && isDeepStrictEqual(before[key], value)) continue;
       const child = node.get(key, true) as Node | undefined;
       if (child === undefined || child === null) node.set(key, created(document, node, value));
-      else if (!isDeepStrictEqual(before[key], value)) {
+      else {
         const next = changed(document, child, before[key], value);
         if (next !== child) node.set(key, next);
       }

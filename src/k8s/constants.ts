@@ -27,20 +27,24 @@ export const LOCAL_PORT = 19641;
 export const IMAGE_USER = 10001;
 
 export const DEFAULT_GRACE_SECONDS = 30;
-/** The sidecar stops after the host: the time that `run` takes for the last lines and the last answer. */
-export const EXTRA_GRACE_SECONDS = 5;
+/**
+ * The sidecar stops after the host: 5 s for the last lines, and the 20 s that `run` waits at most for one more scrape
+ * (`scrape.last_seconds`). What nobody has scraped by then is lost with the pod.
+ */
+export const EXTRA_GRACE_SECONDS = 25;
 
 /** That of the tap itself, for all event files of the folder. */
 export const DEFAULT_QUOTA_MIB = 64;
 /** Several writers may each be a step over the quota; past the size limit the kubelet evicts the pod. */
 export const EVENTS_PER_QUOTA = 2;
 export const TAP_VOLUME_SIZE = '8Mi';
-export const STATE_VOLUME_SIZE = '64Mi';
+/** Two slots of a checkpoint, which may grow to 90 MB each: past it the kubelet evicts the pod. */
+export const STATE_VOLUME_SIZE = '256Mi';
 
 export const HEAP_MIB = 160;
 /** No limit on CPU: a throttled reader lags behind, and its counters with it. */
 export const SIDECAR_RESOURCES: Resources = {
-  requests: { cpu: '50m', memory: '112Mi' },
+  requests: { cpu: '60m', memory: '128Mi' },
   limits: { memory: '256Mi' },
 };
 export const INSTALL_RESOURCES: Resources = {
@@ -48,5 +52,8 @@ export const INSTALL_RESOURCES: Resources = {
   limits: { memory: '128Mi' },
 };
 
-/** Which environment variable says what the pod left unset, for `uninject`. It stands on the install step, where nobody reads it. */
-export const UNSET_VARIABLE = 'TAILFIN_INJECT_UNSET';
+/**
+ * Says what became of the grace period, for an `uninject` of any later version: `unset`, `kept` by a front that cannot extend it, or what
+ * was added, as `+25`. It stands on the install step, where nobody reads it.
+ */
+export const GRACE_RECORD = 'TAILFIN_INJECT_GRACE';

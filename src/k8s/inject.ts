@@ -4,10 +4,11 @@
  * changing the host's meaning it refuses; it never replaces anything of the host. An injected pod is taken back first, so that
  * injecting twice is injecting once, and a newer Tailfin can inject over an older one.
  */
-import { LOCAL_PORT, METRICS_PORT, METRICS_PORT_NAME, NAMES, PATHS, TAP_OPTION, VOLUMES } from './constants.ts';
+import { LOCAL_PORT, METRICS_PORT, TAP_OPTION } from './constants.ts';
 import { type InjectOptions, InjectRefusal } from './options.ts';
 import { HOST_MOUNTS, hostVariables, installSecurity, installStep, type Ports, sidecar, volumes } from './parts.ts';
-import type { Container, EnvVar, PodSpec, VolumeMount } from './types.ts';
+import { allContainers, refuseMounts, refuseNames, refusePlatform } from './refusals.ts';
+import type { Container, EnvVar, PodSpec } from './types.ts';
 import { graceOf, uninject } from './uninject.ts';
 
 type Field = readonly (string | number)[];
@@ -19,10 +20,10 @@ export function inject(given: PodSpec, options: InjectOptions): PodSpec {
   refuseNames(spec);
   const targets = new Set(targetsOf(spec, options));
   const tapped = (each: Container, field: Field): Container =>
-    targets.has(each.name) ? withTap(each, options, field) : each;
+    targets.has(each.name) ? withTap(each, spec, options, field) : each;
   const first = allContainers(spec).find(({ name }) => targets.has(name));
   const security = installSecurity(first?.securityContext, spec.securityContext);
-  const isGraceUnset = (spec.terminationGracePeriodSeconds ?? undefined) === undefined;
+  const grace = (spec.terminationGracePeriodSeconds ?? undefined) === undefined ? 'unset' : 'given';
   const own = sidecar(options, freePorts(spec));
   const isNative = options.native !== false;
   const hosts = spec.containers.map((each, index) => tapped(each, ['containers', index]));
@@ -30,7 +31,7 @@ export function inject(given: PodSpec, options: InjectOptions): PodSpec {
     ...spec,
     // First in the list: a native sidecar is there before whatever the host starts with, and stops after all of it.
     initContainers: [
-      installStep(options, security, isGraceUnset),
+      installStep(options, security, grace),
       ...(isNative ? [own] : []),
       ...(spec.initContainers ?? []).map((each, index) => tapped(each, ['initContainers', index])),
     ],
@@ -38,48 +39,6 @@ export function inject(given: PodSpec, options: InjectOptions): PodSpec {
     volumes: [...(spec.volumes ?? []), ...volumes(options)],
     terminationGracePeriodSeconds: graceOf(spec),
   };
-}
-
-const allContainers = ({ containers, initContainers }: PodSpec): Container[] => [
-  ...containers,
-  ...(initContainers ?? []),
-];
-
-function refusePlatform(spec: PodSpec, { native }: InjectOptions): void {
-  if (!Array.isArray(spec.containers) || spec.containers.length === 0)
-    throw new InjectRefusal(['containers'], 'the pod has no containers');
-  if (spec.os?.name === 'windows') throw new InjectRefusal(['os', 'name'], 'the image is for Linux, not for Windows');
-  for (const key of ['kubernetes.io/os', 'beta.kubernetes.io/os'])
-    if (spec.nodeSelector?.[key] === 'windows')
-      throw new InjectRefusal(['nodeSelector', key], 'the image is for Linux, not for Windows');
-  if (native === false && (spec.restartPolicy === 'Never' || spec.restartPolicy === 'OnFailure'))
-    throw new InjectRefusal(
-      ['restartPolicy'],
-      'a plain container beside it would keep the Job from ever completing: native sidecars need Kubernetes 1.29 or later',
-    );
-}
-
-/** Names that are in use already, by something that is not ours: ours were taken out before. */
-function refuseNames(spec: PodSpec): void {
-  const taken = new Set<string>(Object.values(NAMES));
-  const ownVolumes = new Set<string>(Object.values(VOLUMES));
-  for (const list of ['containers', 'initContainers'] as const)
-    for (const [index, { name, ports }] of (spec[list] ?? []).entries()) {
-      if (taken.has(name))
-        throw new InjectRefusal(
-          [list, index, 'name'],
-          `a container named ${name} is there, and inject did not make it`,
-        );
-      for (const [at, port] of (ports ?? []).entries())
-        if (port.name === METRICS_PORT_NAME)
-          throw new InjectRefusal([list, index, 'ports', at, 'name'], `the port name ${METRICS_PORT_NAME} is in use`);
-    }
-  for (const [index, { name }] of (spec.volumes ?? []).entries())
-    if (ownVolumes.has(name))
-      throw new InjectRefusal(
-        ['volumes', index, 'name'],
-        `a volume named ${name} is there, and inject did not make it`,
-      );
 }
 
 function targetsOf(spec: PodSpec, { containers }: InjectOptions): string[] {
@@ -109,11 +68,9 @@ function freePorts(spec: PodSpec): Ports {
   return { metrics, local: next(LOCAL_PORT) };
 }
 
-function withTap(container: Container, options: InjectOptions, field: Field): Container {
-  const mounts: readonly VolumeMount[] = container.volumeMounts ?? [];
-  for (const [index, { mountPath }] of mounts.entries())
-    if (Object.values<string>(PATHS).includes(mountPath.replace(/(?<=.)\/+$/, '')))
-      throw new InjectRefusal([...field, 'volumeMounts', index, 'mountPath'], `${mountPath} is where Tailfin mounts`);
+function withTap(container: Container, { volumes }: PodSpec, options: InjectOptions, field: Field): Container {
+  const mounts = container.volumeMounts ?? [];
+  refuseMounts(mounts, volumes, field);
   return {
     ...container,
     env: withVariables(container.env ?? [], options, [...field, 'env']),
@@ -137,9 +94,10 @@ function withVariables(env: readonly EnvVar[], options: InjectOptions, field: Fi
   if (before?.valueFrom !== undefined && before.valueFrom !== null)
     throw new InjectRefusal(
       [...field, index, 'valueFrom'],
-      `NODE_OPTIONS comes from elsewhere, so nothing can be appended: write its value here, or append \`${TAP_OPTION}\` where it is set and inject another container`,
+      'NODE_OPTIONS comes from elsewhere, so nothing can be appended: write its value here, or rename this variable and put {name: NODE_OPTIONS, value: $(NEW_NAME)} after it',
     );
-  const value = before?.value === undefined ? TAP_OPTION : `${before.value} ${TAP_OPTION}`;
+  // Without a value it is empty, and stays there, empty: it may hide one of the image.
+  const value = before === undefined ? TAP_OPTION : `${before.value ?? ''} ${TAP_OPTION}`;
   const withOption =
     before === undefined
       ? [...env, { name: 'NODE_OPTIONS', value }]

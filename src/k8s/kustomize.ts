@@ -27,7 +27,7 @@ export function kustomizeFiles(toYaml: (value: unknown) => string): Record<strin
     metadata: { labels: { [INJECTED_LABEL]: 'true' } },
     spec: {
       initContainers: [
-        installStep(options, installSecurity(undefined, undefined), false),
+        installStep(options, installSecurity(undefined, undefined), 'kept'),
         sidecar(options, { metrics: METRICS_PORT, local: LOCAL_PORT }),
       ],
       volumes: volumes(options),

@@ -14,7 +14,7 @@ const define = (name: string, comment: string, body: string): string =>
 
 export function libraryTemplate(toYaml: (value: unknown) => string): string {
   const options = { image: IMAGE };
-  const install = installStep(options, installSecurity(undefined, undefined), false);
+  const install = installStep(options, installSecurity(undefined, undefined), 'given');
   const steps = toYaml([install, sidecar(options, { metrics: METRICS_PORT, local: LOCAL_PORT })]);
   // The install step runs as the host does: its user stands before the first line of its own security context.
   const user = [

@@ -2,6 +2,8 @@
 import {
   DEFAULT_QUOTA_MIB,
   EVENTS_PER_QUOTA,
+  EXTRA_GRACE_SECONDS,
+  GRACE_RECORD,
   HEAP_MIB,
   IMAGE_USER,
   INSTALL_RESOURCES,
@@ -11,7 +13,6 @@ import {
   SIDECAR_RESOURCES,
   STATE_VOLUME_SIZE,
   TAP_VOLUME_SIZE,
-  UNSET_VARIABLE,
   VOLUMES,
 } from './constants.ts';
 import type { InjectOptions } from './options.ts';
@@ -37,23 +38,27 @@ export function installSecurity(
   host: SecurityContext | null | undefined,
   pod: SecurityContext | null | undefined,
 ): SecurityContext {
-  const user = host?.runAsUser ?? pod?.runAsUser;
+  const { runAsUser, runAsGroup, seLinuxOptions } = host ?? {};
+  const isSet = (value: unknown) => value !== undefined && value !== null;
   return {
-    ...(host?.runAsUser !== undefined && { runAsUser: host.runAsUser }),
-    ...(host?.runAsGroup !== undefined && { runAsGroup: host.runAsGroup }),
-    runAsNonRoot: user !== 0,
+    ...(isSet(runAsUser) && { runAsUser }),
+    ...(isSet(runAsGroup) && { runAsGroup }),
+    runAsNonRoot: (runAsUser ?? pod?.runAsUser) !== 0,
     ...HARDENING,
-    ...(host?.seLinuxOptions !== undefined && { seLinuxOptions: host.seLinuxOptions }),
+    ...(isSet(seLinuxOptions) && { seLinuxOptions }),
   };
 }
 
-export function installStep(options: InjectOptions, security: SecurityContext, isGraceUnset: boolean): Container {
+/** The grace period of the host was given, and is extended; or was not; or a front that cannot extend it left it as it is. */
+export type Grace = 'given' | 'unset' | 'kept';
+
+export function installStep(options: InjectOptions, security: SecurityContext, grace: Grace): Container {
   return {
     name: NAMES.install,
     image: options.image,
     ...(options.imagePullPolicy && { imagePullPolicy: options.imagePullPolicy }),
     args: ['install-tap', PATHS.tap, '--events', PATHS.events],
-    ...(isGraceUnset && { env: [{ name: UNSET_VARIABLE, value: 'terminationGracePeriodSeconds' }] }),
+    env: [{ name: GRACE_RECORD, value: grace === 'given' ? `+${EXTRA_GRACE_SECONDS}` : grace }],
     securityContext: security,
     resources: INSTALL_RESOURCES,
     volumeMounts: [
@@ -73,6 +78,8 @@ export function sidecar(options: InjectOptions, ports: Ports): Container {
     args: ['run', '--metrics-listen', `0.0.0.0:${ports.metrics}`, '--local-listen', `127.0.0.1:${ports.local}`],
     env: [
       { name: 'TAILFIN_HOST', valueFrom: podName },
+      // A restart of the container goes on where it was.
+      { name: 'TAILFIN_STATE_DIR', value: PATHS.state },
       { name: 'NODE_OPTIONS', value: `--max-old-space-size=${HEAP_MIB}` },
     ],
     ports: [{ name: METRICS_PORT_NAME, containerPort: ports.metrics, protocol: 'TCP' }],

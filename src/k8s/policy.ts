@@ -15,13 +15,15 @@ import {
   METRICS_PORT,
   METRICS_PORT_NAME,
   NAMES,
-  PATHS,
   TAP_OPTION,
   VOLUMES,
 } from './constants.ts';
+import { MOUNT_ABOVE_TEXT, MOUNT_BELOW_TEXT, READ_ONLY_SOURCES } from './mounts.ts';
 import type { InjectOptions } from './options.ts';
 import { HOST_MOUNTS, hostVariables, installSecurity, installStep, sidecar, volumes } from './parts.ts';
+import { OS_LABELS } from './refusals.ts';
 import type { Container, Resources, SecurityContext, Volume } from './types.ts';
+import { ENV_FROM_WARNING, HOST_NETWORK_WARNING } from './warnings.ts';
 
 /** What differs from one installation to the next: text that stands in the place of a literal. */
 export interface PolicyHoles {
@@ -62,12 +64,28 @@ const VARIABLES: readonly Named[] = [
 /** The refusals of inject.ts, in its order. */
 function reasons(): string {
   const names = quoted(Object.values(NAMES));
+  const mounts = 'variables.host.?volumeMounts.orValue([])';
+  const readOnly = READ_ONLY_SOURCES.map((source) => `has(v.${source})`).join(' || ');
   const either = (test: string) => `object.spec.containers.exists(c, ${test}) || variables.inits.exists(c, ${test})`;
   const rules: readonly (readonly [string, string])[] = [
     ['object.spec.?os.name.orValue("") == "windows"', 'the image is for Linux, not for Windows'],
     [
-      'object.spec.?nodeSelector[?"kubernetes.io/os"].orValue("") == "windows" || object.spec.?nodeSelector[?"beta.kubernetes.io/os"].orValue("") == "windows"',
+      OS_LABELS.map((label) => `object.spec.?nodeSelector[?"${label}"].orValue("") == "windows"`).join(' || '),
       'the node selector asks for Windows',
+    ],
+    [windowsAffinity(), 'the node affinity asks for Windows'],
+    [
+      `has(object.spec.securityContext) && has(object.spec.securityContext.windowsOptions) || ${either('has(c.securityContext) && has(c.securityContext.windowsOptions)')}`,
+      'the security context is one of Windows',
+    ],
+    [
+      'has(object.spec.resources) && (has(object.spec.resources.requests) || has(object.spec.resources.limits))',
+      'the pod has requests or limits of its own, which its containers share',
+    ],
+    // What the kubelet shows of a pod that it runs from a file: a change would not reach the pod.
+    [
+      'object.metadata.?annotations[?"kubernetes.io/config.mirror"].hasValue()',
+      'it is the mirror of a static pod, which runs as it is written on its node',
     ],
     [either(`c.name in ${names}`), 'a container of that name is there'],
     [
@@ -77,8 +95,12 @@ function reasons(): string {
     [`variables.volumes.exists(v, v.name in ${quoted(Object.values(VOLUMES))})`, 'a volume of that name is there'],
     ['variables.target < 0', `the annotation ${CONTAINER_ANNOTATION} names no container`],
     [
-      `variables.host.?volumeMounts.orValue([]).exists(m, m.mountPath.matches("^(${Object.values(PATHS).join('|')})/*$"))`,
+      `${mounts}.exists(m, m.mountPath.matches(${JSON.stringify(MOUNT_BELOW_TEXT)}))`,
       'something is mounted where Tailfin mounts',
+    ],
+    [
+      `${mounts}.exists(m, m.mountPath.matches(${JSON.stringify(MOUNT_ABOVE_TEXT)}) && (m.?readOnly.orValue(false) || variables.volumes.exists(v, v.name == m.name && (${readOnly}))))`,
+      'something read-only is mounted above where Tailfin mounts',
     ],
     [
       'variables.env.exists(e, e.name in ["TAILFIN_TAP_DIR", "TAILFIN_TAP_QUOTA"])',
@@ -86,10 +108,17 @@ function reasons(): string {
     ],
     [
       'variables.options >= 0 && has(variables.env[variables.options].valueFrom)',
-      'NODE_OPTIONS comes from elsewhere (valueFrom), so nothing can be appended',
+      'NODE_OPTIONS comes from elsewhere (valueFrom), so nothing can be appended: rename that variable and put NODE_OPTIONS: $(NEW_NAME) after it',
     ],
   ];
   return rules.map(([test, text]) => `(${test} ? ["${text}"] : [])`).join(' +\n');
+}
+
+function windowsAffinity(): string {
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  const terms = `object.spec.?affinity.?nodeAffinity.?${required}.?nodeSelectorTerms.orValue([])`;
+  const asks = `e.key in ${quoted(OS_LABELS)} && e.operator == "In" && e.?values.orValue([]).exists(x, x == "windows")`;
+  return `${terms}.exists(t, t.?matchExpressions.orValue([]).exists(e, ${asks}))`;
 }
 
 function freePorts(): Named[] {
@@ -137,7 +166,7 @@ function parts(holes: PolicyHoles): { install: Container; own: Container; volume
     volume.name === VOLUMES.events ? { ...volume, emptyDir: { sizeLimit: holes.eventsSize } } : volume,
   );
   return {
-    install: installStep(options, hostSecurity(), false),
+    install: installStep(options, hostSecurity(), 'given'),
     own: { ...own, args, ports } as never,
     volumes: sized,
   };
@@ -162,7 +191,7 @@ function patch(holes: PolicyHoles): string {
   const variable = (value: unknown) => literal(value, 'Object.spec.containers.env');
   const option = variable({ name: 'NODE_OPTIONS', value: TAP_OPTION });
   const quota = variable({ name: 'TAILFIN_TAP_QUOTA', value: raw(`string(${holes.quotaBytes})`) });
-  const appended = `variables.env[variables.options].?value.hasValue() ? variables.env[variables.options].value + " ${TAP_OPTION}" : "${TAP_OPTION}"`;
+  const appended = `variables.env[variables.options].?value.orValue("") + " ${TAP_OPTION}"`;
   return [
     `variables.injected || variables.reasons.size() > 0 ? [] :`,
     toList('has(object.spec.initContainers)', '"/spec/initContainers"', [
@@ -224,6 +253,14 @@ export function validatingSpec(): object {
         expression: 'variables.injected',
         messageExpression:
           '"Tailfin was not put beside this pod: " + (variables.reasons.size() > 0 ? variables.reasons.join("; ") : "the policy failed on it, or is not there")',
+      },
+      {
+        expression: `!variables.injected || variables.options < 0 || variables.host.?envFrom.orValue([]).size() == 0 || variables.env[variables.options].?value.orValue("") != "${TAP_OPTION}"`,
+        message: `Tailfin: ${ENV_FROM_WARNING}`,
+      },
+      {
+        expression: '!variables.injected || !object.spec.?hostNetwork.orValue(false)',
+        message: `Tailfin: ${HOST_NETWORK_WARNING}`,
       },
     ],
   };

@@ -55,6 +55,7 @@ function scrapeAnnotations(metadata: Metadata | null | undefined, own: Container
   };
 }
 
+/** @throws InjectRefusal */
 export function uninjectTemplate(template: PodTemplate): PodTemplate {
   if (!isInjected(template.spec)) return template;
   const { metadata, ...rest } = template;
@@ -72,7 +73,7 @@ export function uninjectTemplate(template: PodTemplate): PodTemplate {
 function without(metadata: Metadata, field: 'labels' | 'annotations', names: readonly string[]): Metadata {
   const { [field]: map, ...rest } = metadata;
   const left = Object.entries(map ?? {}).filter(([name]) => !names.includes(name));
-  return left.length === Object.keys(map ?? {}).length && left.length > 0
+  return left.length === Object.keys(map ?? {}).length
     ? metadata
     : { ...rest, ...(left.length > 0 && { [field]: Object.fromEntries(left) }) };
 }

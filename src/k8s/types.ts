@@ -4,7 +4,7 @@
  */
 export interface EnvVar {
   readonly name: string;
-  readonly value?: string;
+  readonly value?: string | null;
   readonly valueFrom?: unknown;
 }
 export interface VolumeMount {
@@ -19,10 +19,11 @@ export interface Port {
   readonly [field: string]: unknown;
 }
 export interface SecurityContext {
-  readonly runAsUser?: number;
-  readonly runAsGroup?: number;
+  readonly runAsUser?: number | null;
+  readonly runAsGroup?: number | null;
   readonly runAsNonRoot?: boolean;
   readonly seLinuxOptions?: unknown;
+  readonly windowsOptions?: unknown;
   readonly [field: string]: unknown;
 }
 export interface Resources {
@@ -44,9 +45,24 @@ export interface Volume {
   readonly name: string;
   readonly [field: string]: unknown;
 }
+export interface NodeAffinity {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+    readonly nodeSelectorTerms?: readonly {
+      readonly matchExpressions?: readonly {
+        readonly key: string;
+        readonly operator?: string;
+        readonly values?: readonly string[] | null;
+      }[];
+    }[];
+  };
+}
 export interface PodSpec {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[] | null;
+  readonly ephemeralContainers?: readonly Container[] | null;
+  /** Of the whole pod (Kubernetes 1.34), beside those of its containers. */
+  readonly resources?: Resources | null;
+  readonly affinity?: { readonly nodeAffinity?: NodeAffinity } | null;
   readonly volumes?: readonly Volume[] | null;
   readonly securityContext?: SecurityContext | null;
   readonly terminationGracePeriodSeconds?: number | null;

@@ -1,10 +1,12 @@
 /** Takes out of a pod what `inject` has put in, and nothing else. A pod that was not injected comes back as it is. */
-import { DEFAULT_GRACE_SECONDS, EXTRA_GRACE_SECONDS, NAMES, TAP_OPTION, UNSET_VARIABLE, VOLUMES } from './constants.ts';
+import { DEFAULT_GRACE_SECONDS, EXTRA_GRACE_SECONDS, GRACE_RECORD, NAMES, TAP_OPTION, VOLUMES } from './constants.ts';
 import { HOST_MOUNTS, isOwnVariable } from './parts.ts';
+import { refuseShape } from './shape.ts';
 import type { Container, PodSpec, VolumeMount } from './types.ts';
 
 /** The install step is the mark: nobody writes one by hand under this name. */
-export const isInjected = ({ initContainers }: PodSpec): boolean => (initContainers ?? []).some(isInstallStep);
+export const isInjected = ({ initContainers }: PodSpec): boolean =>
+  Array.isArray(initContainers) && initContainers.some((each) => each !== null && isInstallStep(each));
 
 const isInstallStep = ({ name, args }: Container): boolean => name === NAMES.install && args?.[0] === 'install-tap';
 const isSidecar = ({ name, args }: Container): boolean => name === NAMES.sidecar && args?.[0] === 'run';
@@ -33,7 +35,7 @@ function withoutTap(container: Container): Container {
   // Of several with one name the last one counts, and was appended to.
   const options = env.findLastIndex(({ name }) => name === 'NODE_OPTIONS');
   const left = env.flatMap((each, index) => {
-    if (index !== options || each.value === undefined) return isOwnVariable(each) ? [] : [each];
+    if (index !== options || typeof each.value !== 'string') return isOwnVariable(each) ? [] : [each];
     const value = withoutOption(each.value);
     return value === undefined ? [] : [{ ...each, value }];
   });
@@ -47,9 +49,12 @@ function withoutTap(container: Container): Container {
   return result;
 }
 
+/** @throws InjectRefusal for what is no pod */
 export function uninject(spec: PodSpec): PodSpec {
+  refuseShape(spec);
   if (!isInjected(spec)) return spec;
-  const wasUnset = spec.initContainers?.find(isInstallStep)?.env?.some(({ name }) => name === UNSET_VARIABLE);
+  const variables = spec.initContainers?.find(isInstallStep)?.env ?? [];
+  const record = variables.find(({ name }) => name === GRACE_RECORD)?.value ?? '';
   const clean = (list: readonly Container[] | null | undefined) =>
     (list ?? []).filter((each) => !isOwn(each)).map(withoutTap);
   const own = new Set<string>(Object.values(VOLUMES));
@@ -61,9 +66,9 @@ export function uninject(spec: PodSpec): PodSpec {
     (spec.volumes ?? []).filter(({ name }) => !own.has(name)),
   );
   const grace = spec.terminationGracePeriodSeconds;
-  if (wasUnset) delete result.terminationGracePeriodSeconds;
-  else if (typeof grace === 'number' && grace >= EXTRA_GRACE_SECONDS)
-    result.terminationGracePeriodSeconds = grace - EXTRA_GRACE_SECONDS;
+  const added = Number(/^\+(\d+)$/.exec(record)?.[1] ?? 0);
+  if (record === 'unset') delete result.terminationGracePeriodSeconds;
+  else if (typeof grace === 'number' && grace >= added) result.terminationGracePeriodSeconds = grace - added;
   return result;
 }
 

@@ -4,18 +4,20 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import picomatch from 'picomatch';
 import { HEAP_MIB } from '../../src/k8s/constants.ts';
 import { ROOT, tempFolder } from '../support/cli.ts';
-import { readYaml } from '../support/deploy.ts';
+import { type Rule, readRules, readYaml } from '../support/deploy.ts';
 import { promtool, promtoolTest } from '../support/promtool.ts';
 
 const FOLDER = join(ROOT, 'deploy/compose');
 interface Service {
   readonly image?: string;
   readonly build?: unknown;
+  readonly command?: readonly string[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -50,20 +52,6 @@ describe('compose', () => {
     assert.equal(services.tailfin?.environment?.NODE_OPTIONS, `--max-old-space-size=${HEAP_MIB}`);
   });
 
-  test('every rule is loaded once: two files with the same groups would evaluate and page twice', () => {
-    const mounts = (services.prometheus?.volumes ?? [])
-      .map((mount) => mount.split(':') as [string, string])
-      .filter(([, target]) => target.startsWith('/etc/prometheus/rules'));
-    const files = mounts.flatMap(([source]) => {
-      const path = join(FOLDER, source);
-      return path.endsWith('.yaml') ? [path] : readdirSync(path).map((name) => join(path, name));
-    });
-    const groups = files.flatMap((file) => readYaml<{ groups: { name: string }[] }>(file).groups);
-    const names = groups.map(({ name }) => name);
-    assert.ok(names.includes('tailfin.traffic') && names.includes('tailfin.recording'));
-    assert.deepEqual(names, [...new Set(names)]);
-  });
-
   test('docker compose config', {
     skip: hasCompose ? false : 'needs docker compose (nothing else asks for it)',
   }, (t) => {
@@ -71,6 +59,87 @@ describe('compose', () => {
     const typo = join(tempFolder(t), 'compose.yaml');
     writeFileSync(typo, 'services:\n  a:\n    imag: x\n');
     assert.notEqual(config(typo).status, 0, 'a typo is seen');
+  });
+
+  /** Path within a container to path here, by its mounts. */
+  const mounted = (service: string, path: string): string | undefined => {
+    const mounts = (services[service]?.volumes ?? []).map((each) => each.split(':') as [string, string]);
+    const [source, target] = mounts.find(([, to]) => path === to || path.startsWith(`${to}/`)) ?? [];
+    return source?.startsWith('.') ? join(FOLDER, source, path.slice(target?.length)) : undefined;
+  };
+
+  test('Prometheus loads every rule that there is, and none twice', () => {
+    interface Config {
+      readonly rule_files: string[];
+      readonly scrape_configs: { readonly static_configs: { readonly targets: string[] }[] }[];
+      readonly alerting: { readonly alertmanagers: Config['scrape_configs'][number][] };
+    }
+    const config = readYaml<Config>(join(FOLDER, 'prometheus.yaml'));
+    const files = config.rule_files.flatMap((glob) => {
+      const folder = mounted('prometheus', dirname(glob)) as string;
+      assert.equal(basename(glob), '*.yaml');
+      return readdirSync(folder)
+        .filter((name) => name.endsWith('.yaml'))
+        .map((name) => join(folder, name));
+    });
+    const rules = files.flatMap((file) =>
+      readYaml<{ groups: { rules: Rule[] }[] }>(file).groups.flatMap(({ rules }) => rules),
+    );
+    const texts = rules.map((rule) => JSON.stringify(rule));
+    assert.deepEqual(
+      texts.filter((text, index) => texts.indexOf(text) !== index),
+      [],
+    );
+    assert.equal(rules.length, readRules().length);
+    const targets = [...config.scrape_configs, ...config.alerting.alertmanagers].flatMap(({ static_configs: all }) =>
+      all.flatMap((each) => each.targets),
+    );
+    for (const target of targets) assert.ok(target.split(':')[0]! in services, target);
+  });
+
+  test('what Grafana is provisioned with: boards that are there, data sources that are services', () => {
+    const provisioned = (path: string) => join(FOLDER, 'grafana/provisioning', path);
+    assert.equal(mounted('grafana', '/etc/grafana/provisioning'), join(FOLDER, 'grafana/provisioning'));
+    const { providers } = readYaml<{ providers: { type: string; options: { path: string } }[] }>(
+      provisioned('dashboards/tailfin.yaml'),
+    );
+    for (const { type, options } of providers) {
+      assert.equal(type, 'file');
+      const boards = readdirSync(mounted('grafana', options.path) as string).filter((name) => name.endsWith('.json'));
+      assert.ok(boards.length > 0);
+      for (const name of boards) {
+        const board = JSON.parse(readFileSync(join(mounted('grafana', options.path) as string, name), 'utf8'));
+        assert.ok(board.title && board.uid, name);
+      }
+    }
+    const { datasources } = readYaml<{
+      datasources: { uid: string; type: string; url: string; isDefault?: boolean; jsonData?: object }[];
+    }>(provisioned('datasources/prometheus.yaml'));
+    for (const { url } of datasources) assert.ok(new URL(url).hostname in services, url);
+    const [first, second] = datasources;
+    assert.deepEqual([first?.type, first?.isDefault, second?.type], ['prometheus', true, 'alertmanager']);
+    assert.deepEqual(first?.jsonData, { manageAlerts: true, alertmanagerUid: second?.uid }, 'alerts show in Grafana');
+  });
+
+  test('who configures a service mounts what its command names', () => {
+    for (const [name, { command = [] }] of Object.entries(services))
+      for (const word of command) {
+        const [, path] = /^--config\.file=(.+)$/.exec(word) ?? [];
+        if (path !== undefined) assert.ok(existsSync(mounted(name, path) ?? ''), `${name}: ${path}`);
+      }
+    assert.match(readFileSync(join(ROOT, 'deploy/README.md'), 'utf8'), /needs Docker/);
+    assert.match(readFileSync(join(ROOT, 'README.md'), 'utf8'), /docker compose[^\n]*needs Docker/);
+  });
+
+  test('the sidecar follows the folders that the demo makes', () => {
+    const events = services.tailfin?.command?.[2] ?? '';
+    const [, folder] = /^\/demo\/(.+)$/.exec(events) ?? [];
+    assert.ok(picomatch.isMatch('tailfin-demo-aB3xYz/events/0123.ndjson', folder as string));
+    assert.equal(services.demo?.environment?.TMPDIR, '/demo');
+    assert.match(
+      readFileSync(join(ROOT, 'src/demo/demo.ts'), 'utf8'),
+      /mkdtempSync\(join\(tmpdir\(\), 'tailfin-demo-'\)\)/,
+    );
   });
 
   promtoolTest('promtool check config', async () => {

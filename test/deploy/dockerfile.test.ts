@@ -142,10 +142,34 @@ describe('the Dockerfile', () => {
       components: { name: string }[];
     };
     assert.ok(sbom.components.some(({ name }) => name === 'prom-client'));
+    const filesOf = (place: string) => readdirSync(place, { recursive: true, encoding: 'utf8' }).sort();
+    const bundle = filesOf(join(root, 'app/dist'));
+    assert.deepEqual(bundle, filesOf(join(roots.get('build') as string, 'build/dist')), 'all of the bundle');
+    assert.ok(
+      bundle.some((name) => name.startsWith('chunks/')),
+      'with what is loaded when it is needed',
+    );
     // As the file system of the container: nobody may write to it.
     assert.equal(spawnSync('chmod', ['-R', 'a-w', root]).status, 0);
     const [, program = ''] = JSON.parse(only(final, 'ENTRYPOINT')) as string[];
     const uid = process.getuid?.() === 0 ? Number(only(final, 'USER').split(':')[0]) : undefined;
+    // A folder of the pod, which any user may write to; the tree of the image is none.
+    const volume = join(folder, 'volume');
+    mkdirSync(volume);
+    chmodSync(volume, 0o777);
+    const as = uid === undefined ? {} : { uid };
+    const once = (...words: string[]) => start(process.execPath, words, { cwd: volume, ...as }).ended;
+    const write = `require('node:fs').writeFileSync(${JSON.stringify(join(root, 'app/dist/x'))}, '')`;
+    assert.match((await once('-e', write)).stderr, /EACCES/, 'the tree is read-only');
+    const installed = await once(
+      join(root, program),
+      'install-tap',
+      join(volume, 'tap'),
+      '--events',
+      join(volume, 'events'),
+    );
+    assert.deepEqual([installed.code, installed.stderr], [0, '']);
+    assert.ok(existsSync(join(volume, 'tap/tailfin-tap.cjs')), 'the install step needs nothing else');
     const args = [
       'run',
       '--metrics-listen',
@@ -157,7 +181,7 @@ describe('the Dockerfile', () => {
     ];
     const running = start(process.execPath, [join(root, program), ...args], {
       cwd: join(root, 'app'),
-      ...(uid === undefined ? {} : { uid }),
+      ...as,
     });
     t.after(() => {
       running.child.kill('SIGKILL');

@@ -3,15 +3,19 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { KEYS } from '../../src/app/config-keys.ts';
 import {
   DEFAULT_QUOTA_MIB,
   EVENTS_PER_QUOTA,
+  EXTRA_GRACE_SECONDS,
   HEAP_MIB,
   INSTALL_RESOURCES,
+  PATHS,
   SIDECAR_RESOURCES,
   STATE_VOLUME_SIZE,
   TAP_VOLUME_SIZE,
 } from '../../src/k8s/constants.ts';
+import { inject } from '../../src/k8s/inject.ts';
 import { ROOT } from '../support/cli.ts';
 import { readYaml } from '../support/deploy.ts';
 
@@ -35,6 +39,21 @@ test('requests cover 500 exchanges/s, the limit covers heap and process', () => 
   for (const { memory } of measured.values()) assert.ok(quantity(limits.memory) > 2 * memory);
 });
 
+test('two checkpoints at their largest fit into the state volume, and the last scrape into the grace period', () => {
+  const [, megabytes] =
+    /about (\d+) MB/.exec(readFileSync(join(ROOT, 'docs/decisions/0015-checkpoint.md'), 'utf8')) ?? [];
+  assert.ok(quantity(STATE_VOLUME_SIZE) * 1024 * 1024 >= 2 * Number(megabytes) * 1_000_000);
+  assert.ok(doc.includes(`of ${megabytes} MB each`));
+  const [step, own] = inject({ containers: [{ name: 'app' }] }, { image: 'x' }).initContainers ?? [];
+  assert.equal(step?.name, 'tailfin-tap');
+  assert.deepEqual(
+    own?.env?.find(({ name }) => name === KEYS.stateDir.env),
+    { name: 'TAILFIN_STATE_DIR', value: PATHS.state },
+    'the sidecar keeps its checkpoint there',
+  );
+  assert.equal(EXTRA_GRACE_SECONDS, KEYS.scrapeLastSeconds.default + 5);
+});
+
 test('the page says the figures of the code, and the chart and the benchmark have them', () => {
   const { requests = {}, limits = {} } = SIDECAR_RESOURCES;
   for (const row of [
@@ -43,6 +62,7 @@ test('the page says the figures of the code, and the chart and the benchmark hav
     `| memory limit | ${limits.memory} |`,
     `| events volume | ${EVENTS_PER_QUOTA * DEFAULT_QUOTA_MIB}Mi |`,
     `| state volume | ${STATE_VOLUME_SIZE} |`,
+    `| grace period of the pod | +${EXTRA_GRACE_SECONDS} s |`,
     `| tap volume | ${TAP_VOLUME_SIZE} |`,
     `| install step | ${INSTALL_RESOURCES.requests?.cpu}, ${INSTALL_RESOURCES.requests?.memory}; limit ${INSTALL_RESOURCES.limits?.memory} |`,
   ])

@@ -42,7 +42,9 @@ function run(text: string, args: readonly string[]): string {
   }).text;
 }
 
-const objects = (text: string): unknown[] => parseAllDocuments(text).map((document) => document.toJS());
+/** As kubectl reads it, by YAML 1.1: there `yes` is a boolean and 0644 is octal, so quotes and spelling count. */
+const objects = (text: string): unknown[] =>
+  parseAllDocuments(text, { version: '1.1', merge: true }).map((document) => document.toJS());
 const templates = (text: string) => objects(text).flatMap((object) => workloadsOf(object));
 
 const names = readdirSync(CASES).sort();
@@ -71,6 +73,10 @@ describe('cases', () => {
         return;
       }
       assert.equal(run(out, args), out, 'twice is once');
+      const older = out.replaceAll(IMAGE, 'registry.example/tailfin:0.0.9');
+      assert.equal(run(older, args), out, 'what an older Tailfin injected is replaced');
+      const other = args.includes('--quota') ? args : [...args, '--quota', '16'];
+      assert.deepEqual(meaningOf(objects(run(run(text, other), args))), meaningOf(objects(out)), 'other options too');
       const back = uninjectStream('in.yaml', out).text;
       assert.deepEqual(meaningOf(objects(back)), meaningOf(objects(text)), 'uninject gives the original back');
       assert.equal(uninjectStream('in.yaml', text).text, text, 'what was not injected stays, byte by byte');
@@ -115,7 +121,22 @@ function isSound(spec: PodSpec, before: PodSpec): void {
 }
 
 const optionsOf = (container: Container | undefined): string | undefined =>
-  container?.env?.findLast(({ name }) => name === 'NODE_OPTIONS')?.value;
+  container?.env?.findLast(({ name }) => name === 'NODE_OPTIONS')?.value ?? undefined;
+
+test('blanks in flow collections stay as they are, for maps and lists apart', () => {
+  const head = "kind: Pod\napiVersion: v1\nmetadata:\n  name: '{{a}} [b]'\nspec:\n  hostname: a\n  containers:\n";
+  for (const [ports, command] of [
+    ['{ containerPort: 1 }', '[node, a]'],
+    ['{containerPort: 1}', '[ node, a ]'],
+    ['{ containerPort: 1 }', '[ node, a ]'],
+    ['{containerPort: 1}', '[node, a]'],
+  ]) {
+    const text = `${head}    - name: app\n      image: a:1\n      command: ${command}\n      ports:\n        - ${ports}\n`;
+    const injected = run(text, []);
+    assert.ok(injected.includes(`command: ${command}\n      ports:\n        - ${ports}\n`), injected);
+    assert.equal(uninjectStream('in.yaml', injected).text, text, 'byte by byte');
+  }
+});
 
 describe('random pods', () => {
   test('twice is once, back is the original, and nothing of the host changes but what is said', () => {
@@ -144,6 +165,14 @@ describe('random pods', () => {
   });
 });
 
+test('what an older Tailfin added to the grace period is taken back, not what this one adds', () => {
+  const given = { containers: [{ name: 'app' }], terminationGracePeriodSeconds: 60 };
+  const older = JSON.parse(JSON.stringify(inject(given, { image: IMAGE })).replace('"+25"', '"+5"')) as PodSpec;
+  const spec = { ...older, terminationGracePeriodSeconds: 65 };
+  assert.deepEqual(meaningOf(uninject(spec)), meaningOf(given));
+  assert.equal(inject(spec, { image: IMAGE }).terminationGracePeriodSeconds, 85);
+});
+
 describe('the command', () => {
   const text = readFileSync(join(CASES, 'plain-deployment/in.yaml'), 'utf8');
   test('stdin to stdout; the image from the environment', async () => {
@@ -166,7 +195,24 @@ describe('the command', () => {
     );
     const { code, stderr } = await tailfin(['inject', '--image', IMAGE], { stdin: from });
     assert.equal(code, 0);
-    assert.match(stderr, /^tailfin: warning: stdin:\d+: Deployment\/web: container app has envFrom: /);
+    assert.match(
+      stderr,
+      /^tailfin: warning: stdin:\d+: Deployment\/web: container app: a NODE_OPTIONS that came by envFrom /,
+    );
+    const kept = from.replace(
+      '          envFrom',
+      '          env: [{name: NODE_OPTIONS, value: $(NODE_OPTIONS)}]\n          envFrom',
+    );
+    const again = await tailfin(['inject', '--image', IMAGE], { stdin: kept });
+    assert.deepEqual([again.code, again.stderr], [0, ''], 'the advice works');
+    assert.match(again.stdout, /value: \$\(NODE_OPTIONS\) --require /);
+  });
+  test('the network of the node is said', async () => {
+    const onNode = text.replace('      containers:\n', '      hostNetwork: true\n      containers:\n');
+    const { code, stdout, stderr } = await tailfin(['inject', '--image', IMAGE], { stdin: onNode });
+    assert.equal(code, 0);
+    assert.match(stderr, /^tailfin: warning: stdin:\d+: Deployment\/web: on the network of the node ports 19640 /);
+    assert.equal((await tailfin(['uninject'], { stdin: stdout })).stderr, '');
   });
   test('without an image, with nothing to do, and a file that is not there', async () => {
     const none = await tailfin(['inject', '-'], { stdin: text });

@@ -49,7 +49,74 @@ function rule(): Schema {
   });
 }
 
+const gitSource = object({ kind: { const: 'GitRepository' }, name: text }, ['kind', 'name']);
+
+/** Kinds of the examples for Argo CD, Flux and Kustomize. */
+const EXAMPLE_KINDS: Readonly<Record<string, Schema>> = {
+  Application: kind(
+    'argoproj.io/v1alpha1',
+    'Application',
+    object(
+      {
+        project: text,
+        source: object({ repoURL: text, targetRevision: text, path: text, helm: object({ valueFiles: list(text) }) }, [
+          'repoURL',
+          'path',
+        ]),
+        destination: object({ server: text, namespace: text }, ['server', 'namespace']),
+        syncPolicy: object({ syncOptions: list(text) }),
+      },
+      ['project', 'source', 'destination'],
+    ),
+  ),
+  GitRepository: kind(
+    'source.toolkit.fluxcd.io/v1',
+    'GitRepository',
+    object({ interval: duration, url: text, ref: object({ branch: text }) }, ['interval', 'url']),
+  ),
+  HelmRelease: kind(
+    'helm.toolkit.fluxcd.io/v2',
+    'HelmRelease',
+    object(
+      {
+        interval: duration,
+        targetNamespace: text,
+        chart: object({
+          spec: object({ chart: text, sourceRef: gitSource, valuesFiles: list(text) }, ['chart', 'sourceRef']),
+        }),
+      },
+      ['interval', 'chart'],
+    ),
+  ),
+  Kustomization: {
+    anyOf: [
+      kind(
+        'kustomize.toolkit.fluxcd.io/v1',
+        'Kustomization',
+        object({ interval: duration, path: text, prune: { type: 'boolean' }, sourceRef: gitSource }, [
+          'interval',
+          'prune',
+          'sourceRef',
+        ]),
+      ),
+      object(
+        {
+          apiVersion: { const: 'kustomize.config.k8s.io/v1beta1' },
+          kind: { const: 'Kustomization' },
+          namespace: text,
+          resources: list(text),
+          components: list(text),
+          images: list(object({ name: text, newName: text, newTag: text }, ['name'])),
+          patches: list(object({ target: object({ kind: text, name: text }), patch: text }, ['patch'])),
+        },
+        ['apiVersion', 'kind', 'resources'],
+      ),
+    ],
+  },
+};
+
 export const OTHER_KINDS: Readonly<Record<string, Schema>> = {
+  ...EXAMPLE_KINDS,
   MutatingAdmissionPolicy: kind(
     'admissionregistration.k8s.io/v1',
     'MutatingAdmissionPolicy',
@@ -83,7 +150,7 @@ export const OTHER_KINDS: Readonly<Record<string, Schema>> = {
         failurePolicy: { enum: ['Ignore', 'Fail'] },
         matchConstraints: resources,
         variables: list(object({ name: text, expression: text }, ['name', 'expression'])),
-        validations: list(object({ expression: text, messageExpression: text }, ['expression'])),
+        validations: list(object({ expression: text, message: text, messageExpression: text }, ['expression'])),
       },
       ['failurePolicy', 'matchConstraints', 'validations'],
     ),

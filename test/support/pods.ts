@@ -7,7 +7,7 @@ const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.opt
 const envVar = fc.oneof(
   fc.record({
     name: fc.constantFrom('A', 'B', 'NODE_OPTIONS'),
-    value: fc.constantFrom('', '--x', '--max-old-space-size=9 '),
+    value: fc.constantFrom('', null, '--x', '--max-old-space-size=9 '),
   }),
   fc.record({ name: fc.constantFrom('NODE_OPTIONS', 'C'), valueFrom: fc.constant({ fieldRef: { fieldPath: 'x' } }) }),
   fc.record({ name: fc.constantFrom('TAILFIN_TAP_HOST', 'TAILFIN_TAP'), value: fc.constant('own') }),
@@ -60,7 +60,7 @@ export const anyPod: fc.Arbitrary<PodSpec> = fc
     return JSON.parse(JSON.stringify({ containers: [{ ...app, ports: list }, worker], ...rest })) as PodSpec;
   });
 
-/** Without empty lists and maps, which mean the same as none. */
+/** Without empty lists, maps and values of variables, which mean the same as none. */
 export function meaningOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(meaningOf);
   if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +70,7 @@ export function meaningOf(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .map(([name, inner]) => [name, meaningOf(inner)] as const)
-      .filter(([name, inner]) => kept.includes(name) || !isEmpty(inner)),
+      .filter(([name, inner]) => kept.includes(name) || !(isEmpty(inner) || (name === 'value' && inner === ''))),
   );
 }
 const isEmptyMap = (value: unknown): boolean =>

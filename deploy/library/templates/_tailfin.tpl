@@ -8,6 +8,9 @@
     - /var/run/tailfin/tap
     - --events
     - /var/run/tailfin/events
+  env:
+    - name: TAILFIN_INJECT_GRACE
+      value: "+25"
   securityContext:
     {{- with .runAsUser }}
     runAsUser: {{ . | int64 }}
@@ -48,6 +51,8 @@
       valueFrom:
         fieldRef:
           fieldPath: metadata.name
+    - name: TAILFIN_STATE_DIR
+      value: /var/run/tailfin/state
     - name: NODE_OPTIONS
       value: --max-old-space-size=160
   ports:
@@ -75,8 +80,8 @@
       type: RuntimeDefault
   resources:
     requests:
-      cpu: 50m
-      memory: 112Mi
+      cpu: 60m
+      memory: 128Mi
     limits:
       memory: 256Mi
   volumeMounts:
@@ -96,7 +101,7 @@
     sizeLimit: 128Mi
 - name: tailfin-state
   emptyDir:
-    sizeLimit: 64Mi
+    sizeLimit: 256Mi
 {{- end -}}
 {{- /* For the host, with (dict "nodeOptions" OPTIONS): what it passes to Node itself. */ -}}
 {{- define "tailfin.sidecar.env" -}}
