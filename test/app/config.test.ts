@@ -134,6 +134,8 @@ test('every variable and flag sets its key', () => {
     localListen: '127.0.0.2:1',
     ingest: 'true',
     ingestTokenFile: '/run/secrets/token',
+    ingestOtlp: 'true',
+    ingestKeyFile: '/run/secrets/key',
     logLevel: 'debug',
     evidenceFile: '/var/log/e.ndjson',
     evidenceFileBytes: '1000000',
@@ -153,6 +155,7 @@ test('every variable and flag sets its key', () => {
     evidenceOldFiles: 0,
     evidenceMaxPerSecond: 7,
     ingest: true,
+    ingestOtlp: true,
     servers: [],
   };
   const env = Object.fromEntries(SETTINGS.map(([field, { env }]) => [env, texts[field as Setting]]));

@@ -57,6 +57,11 @@ export const REJECTIONS = [
   'oversize',
   'incomplete',
   'duplicate',
+  // of OTLP alone
+  'not_protobuf',
+  'not_mcp',
+  'not_client',
+  'not_event',
 ] as const;
 export type RejectionReason = (typeof REJECTIONS)[number];
 
