@@ -1,5 +1,8 @@
 /** Spans as SDKs emit them, sent by the real exporters of OpenTelemetry or as OTLP/JSON by hand, and the source that takes them. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
@@ -182,4 +185,33 @@ export function totalsOf({ pipeline }: OtlpRig): Record<string, unknown> {
     for (const { values, value, buckets } of cells) totals[`${spec.name}{${values.join()}}`] = buckets ?? value;
   assert.ok(Object.keys(totals).length > 0);
   return totals;
+}
+
+export interface Captured {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What the exporters put on the wire, as it was. */
+export async function capture(sending: (url: string) => Promise<void>): Promise<Captured[]> {
+  const captured: Captured[] = [];
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      captured.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(pieces) });
+      response.setHeader('Content-Type', request.headers['content-type'] ?? '');
+      response.end(request.headers['content-type'] === CONTENT_TYPE.json ? '{}' : '');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    await sending(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  return captured;
 }

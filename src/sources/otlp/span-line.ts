@@ -18,7 +18,7 @@ export type Mapped = string | { readonly rejected: RejectionReason; readonly fie
 /** Not of a client, though of MCP or of others: nothing is wrong with them. */
 export const IGNORED: ReadonlySet<RejectionReason> = new Set(['not_mcp', 'not_client', 'not_event']);
 
-const METHOD = /^[a-z][\w-]{0,40}(\/[\w-]{1,40}){0,3}$/i;
+const METHOD = /^(?:initialize|ping|[a-z][\w-]{0,40}(?:\/[\w-]{1,40}){1,3})$/i;
 const VERSION = /^\d{4}-\d\d-\d\d$/;
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 const PRINTABLE = /^[\x20-\x7e]+$/;
