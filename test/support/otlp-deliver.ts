@@ -29,9 +29,9 @@ export async function deliver(body: Buffer | string, format: OtlpFormat, signal:
       lines.push(text);
       return pipeline.line(text, origin, line, offset);
     },
-    reject(...args) {
+    reject(reason, origin) {
       rejected++;
-      pipeline.reject(...args);
+      pipeline.reject(reason, origin);
     },
     invalidUtf8: pipeline.invalidUtf8,
     advance: () => {},

@@ -92,8 +92,8 @@ export const PROOFS: readonly Row[] = [
   },
   {
     says: 'none of these (status UNSET)',
-    proves:
-      'nothing but that the call is over: SDKs end the span of a call that was cancelled, or whose connection broke, in the same way as that of one that was answered',
+    // SDKs end the span of a call that was cancelled, or whose connection broke, in the same way as that of one that was answered.
+    proves: 'nothing but that the call is over',
     when: () => true,
     proof: () => ({}),
   },
