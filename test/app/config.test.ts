@@ -15,6 +15,7 @@ const DEFAULTS = {
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
   ingest: false,
+  ingestOtlp: false,
   logLevel: 'info',
   evidenceFile: '',
   stateDir: '',

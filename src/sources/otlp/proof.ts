@@ -108,15 +108,18 @@ function codeOf(value: string | number | undefined): number | null {
 /** `asyncio.exceptions.TimeoutError` is one like any other. */
 const lastWord = (type: string | undefined): string => (type ?? '').split(/[.:/]/).at(-1)?.toLowerCase() ?? '';
 
+function wordOf(type: string | undefined, exception: string | undefined): string {
+  const own = lastWord(type);
+  return TIMEOUTS.has(own) || CANCELLATIONS.has(own) ? own : lastWord(exception);
+}
+
 export function callOf(span: SpanFacts, isAnswered: boolean): Call {
   const { attributes, status, exception } = span;
   const type = attributes['error.type'];
   const code = codeOf(attributes['rpc.response.status_code'] ?? type);
   const isRefused = (attributes['http.response.status_code'] ?? 0) >= 400;
   const hasFailed = status === STATUS_ERROR || type !== undefined || code !== null || isRefused;
-  const own = lastWord(type);
-  const word = TIMEOUTS.has(own) || CANCELLATIONS.has(own) ? own : lastWord(exception);
-  return { span, isAnswered, code, hasFailed, word };
+  return { span, isAnswered, code, hasFailed, word: hasFailed ? wordOf(type, exception) : '' };
 }
 
 export function prove(call: Call): Proof {

@@ -23,6 +23,9 @@ import {
 import { type TOO_DEEP, type Tree, treeOf } from './tree.ts';
 import { createReader, endOfMessage, isFixed64, isMessage, isVarint, readMillis, skipField } from './wire.ts';
 
+/** Of the names in the tables. */
+const MAX_KEY_BYTES = 64;
+
 export interface ProtobufRecords {
   readonly span: (start: number, end: number) => SpanFacts;
   readonly resource: (start: number, end: number) => ResourceFacts;
@@ -73,14 +76,21 @@ export function createProtobufRecords(bytes: Slicer): ProtobufRecords {
     const end = endOfMessage(reader, outerEnd);
     let key = '';
     let valueAt = -1;
-    eachField(end, (field, type) => {
-      if (field === KEY_VALUE.key && isMessage(type)) key = takeText(end);
-      else if (field === KEY_VALUE.value && isMessage(type)) {
-        valueAt = reader.pos;
-        reader.pos = endOfMessage(reader, end);
-      } else return false;
-      return true;
-    });
+    // A loop of its own: most of what a span holds are attributes that nobody asks for.
+    while (reader.pos < end) {
+      const [field, type] = reader.tag();
+      const isPart = isMessage(type) && (field === KEY_VALUE.key || field === KEY_VALUE.value);
+      if (!isPart) {
+        skipField(reader, type, field, end);
+        continue;
+      }
+      const start = reader.pos;
+      const partEnd = endOfMessage(reader, end);
+      if (field === KEY_VALUE.value) valueAt = start;
+      // Longer ones name nothing that is read.
+      else key = partEnd - reader.pos > MAX_KEY_BYTES ? '' : bytes.latin1Slice(reader.pos, partEnd);
+      reader.pos = partEnd;
+    }
     if (valueAt < 0 || !Object.hasOwn(table, key)) return;
     const spec = table[key] as AttributeTable[string];
     reader.pos = valueAt;

@@ -20,8 +20,15 @@ export type ResourceFacts = Attributes<typeof RESOURCE_ATTRIBUTES>;
 
 /** Without attributes of MCP a span is somebody else's, and nothing else of it is read. */
 export const emptySpan = (): SpanFacts => ({
-  ...{ traceId: '', spanId: '', name: '', kind: 0, start: 0, end: 0, status: 0 },
-  ...{ attributes: {}, exception: undefined },
+  traceId: '',
+  spanId: '',
+  name: '',
+  kind: 0,
+  start: 0,
+  end: 0,
+  status: 0,
+  attributes: {},
+  exception: undefined,
 });
 
 export const NO_RESOURCE: ResourceFacts = {};

@@ -4,7 +4,7 @@
  * has not the form of what it should be.
  */
 import { isIPv6 } from 'node:net';
-import type { RejectionReason } from '../../core/model/event.ts';
+import { NO_FAULTS, type RejectionReason } from '../../core/model/event.ts';
 import { MAX_ID_BYTES } from '../../core/model/fields.ts';
 import { callOf, prove } from './proof.ts';
 import { CLIENT_KIND } from './signals.ts';
@@ -16,7 +16,7 @@ export type Digest = ((text: string) => string) | undefined;
 export type Mapped = string | { readonly rejected: RejectionReason; readonly field?: string };
 
 /** Not of a client, though of MCP or of others: nothing is wrong with them. */
-export const IGNORED: ReadonlySet<RejectionReason> = new Set(['not_mcp', 'not_client', 'not_event']);
+export const IGNORED: ReadonlySet<RejectionReason> = new Set(NO_FAULTS);
 
 const METHOD = /^(?:initialize|ping|[a-z][\w-]{0,40}(?:\/[\w-]{1,40}){1,3})$/i;
 const VERSION = /^\d{4}-\d\d-\d\d$/;
