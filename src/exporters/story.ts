@@ -68,7 +68,7 @@ function verdictText(attempt: Attempt): string {
   const { verdict } = attempt;
   if (verdict !== null) return `${verdict.outcome}: ${CAUSE_TEXT[verdict.cause]}`;
   if (Number.isNaN(attempt.closeTs)) return 'still open when it was counted';
-  return attempt.unseen === null ? 'no verdict: a redirect or a refusal' : 'no verdict: how it ended was never seen';
+  return attempt.unseen ? 'no verdict: how it ended was never seen' : 'no verdict: a redirect or a refusal';
 }
 
 function attemptLine(
