@@ -112,6 +112,7 @@ test('defaults < file < environment < flags, key by key', () => {
     metrics_listen: 'default',
     local_listen: 'default',
     'ingest.enabled': 'default',
+    'ingest.otlp': 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'evidence.file': 'default',
     'evidence.file_bytes': 'default',
