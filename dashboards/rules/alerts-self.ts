@@ -1,4 +1,5 @@
 /** Alerts about Tailfin itself: without them a quiet board is a lie. They name the pod, and use no recording rule. */
+import { NO_FAULTS } from '../../src/core/model/event.ts';
 import { FINDING_STORES } from '../../src/core/model/limits.ts';
 import { sum } from '../queries.ts';
 import { type Alert, type AlertContext, POD_AT } from './alert.ts';
@@ -63,7 +64,7 @@ export function selfAlerts({ q, settings }: AlertContext): readonly Alert[] {
     {
       ...common,
       name: 'TailfinRejectedEvents',
-      expr: `${sum([...POD, 'reason'], q.increase('events_rejected', '10m', { reason: { not: 'duplicate' } }))} > ${settings.rejected_events}`,
+      expr: `${sum([...POD, 'reason'], q.increase('events_rejected', '10m', { reason: { not: NO_FAULTS } }))} > ${settings.rejected_events}`,
       for: '5m',
       summary: 'Tailfin refuses lines that its host writes.',
       description: `About {{ $value | humanize }} lines of ${POD_AT} were refused in 10 minutes: {{ $labels.reason }}. First compare the versions of writer and sidecar; tailfin replay on the file names line and field.`,

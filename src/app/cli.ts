@@ -48,6 +48,7 @@ function commands(program: Command, action: (run: Action) => (...args: unknown[]
         "tailfin run --events './events/*.ndjson' --metrics-listen 127.0.0.1:9999",
         'TAILFIN_EVENTS=/tmp/events.ndjson tailfin run --config tailfin.yaml',
         'tailfin run --ingest                           # also POST /v1/events on 127.0.0.1:19641',
+        'tailfin run --ingest-otlp                      # also spans and logs by OTLP/HTTP, on the same address',
       ),
     )
     .action(

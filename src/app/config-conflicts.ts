@@ -30,10 +30,9 @@ function ownEvidence({ events, evidenceFile, evidenceOldFiles, origins }: Config
   ];
 }
 
-function openIngest({ ingest, ingestTokenFile, localListen, origins }: Config): string[] {
-  if (!ingest || ingestTokenFile !== undefined || isLoopback(localListen.host)) return [];
+function openIngest({ ingest, ingestOtlp, ingestTokenFile, localListen, origins }: Config): string[] {
+  if (!(ingest || ingestOtlp) || ingestTokenFile !== undefined || isLoopback(localListen.host)) return [];
+  const asked = ingest ? 'ingest.enabled' : 'ingest.otlp';
   const where = `local_listen ${formatListen(localListen)} (${origins.local_listen})`;
-  return [
-    `${where} is no loopback address: with ingest.enabled (${origins['ingest.enabled']}) ingest.token_file is required`,
-  ];
+  return [`${where} is no loopback address: with ${asked} (${origins[asked]}) ingest.token_file is required`];
 }

@@ -127,6 +127,21 @@ export const KEYS = {
     flag: '--ingest-token-file',
     doc: 'File that holds the bearer token which senders must show, read once at start. Required where `local_listen` is not a loopback address.',
   },
+  ingestOtlp: {
+    path: 'ingest.otlp',
+    type: 'boolean',
+    default: false,
+    env: 'TAILFIN_INGEST_OTLP',
+    flag: '--ingest-otlp',
+    doc: 'Take spans and logs of MCP clients by OTLP/HTTP, `POST /v1/traces` and `POST /v1/logs` on `local_listen`, which must then be had; `ingest.token_file` holds for it too. See docs/opentelemetry-in.md.',
+  },
+  ingestKeyFile: {
+    path: 'ingest.key_file',
+    type: 'file',
+    env: 'TAILFIN_INGEST_KEY_FILE',
+    flag: '--ingest-key-file',
+    doc: 'File with the key (16 bytes or more) under which `mcp.session.id` of spans becomes a digest, read once at start: the one of the taps. Unset: session ids are dropped.',
+  },
   logLevel: {
     path: 'log_level',
     type: 'enum',

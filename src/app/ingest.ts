@@ -13,24 +13,26 @@ import type { LocalPart } from './local-app.ts';
 export const HTTP = 'http';
 const PATH = '/v1/events';
 
-/** undefined where it is not asked for. @throws ConfigError when the token cannot be had. */
-export function createIngest(
-  config: Config,
-  log: Log,
-  now: () => number,
-  stored?: () => Promise<boolean>,
-): HttpIngest | undefined {
-  if (!config.ingest) return undefined;
+export interface HttpSourceNeeds {
+  readonly log: Log;
+  readonly now: () => number;
+  readonly stored: (() => Promise<boolean>) | undefined;
+}
+
+/** A source that takes batches by HTTP, under a name of its own. @throws ConfigError when the token cannot be had. */
+export function createHttpSource(name: string, config: Config, needs: HttpSourceNeeds): HttpIngest {
   return SOURCES.http.create({
-    name: HTTP,
-    host: config.host || HTTP,
+    name,
+    host: config.host || name,
     token: config.ingestTokenFile === undefined ? undefined : readToken(config.ingestTokenFile),
     maxLineBytes: LIMITS.maxLineBytes,
-    log,
-    now,
-    stored,
+    ...needs,
   });
 }
+
+/** undefined where it is not asked for. */
+export const createIngest = (config: Config, needs: HttpSourceNeeds): HttpIngest | undefined =>
+  config.ingest ? createHttpSource(HTTP, config, needs) : undefined;
 
 function readToken(file: string): string {
   const read = readTokenFile(file);

@@ -61,11 +61,13 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, 
   };
 }
 
+const takesBatches = ({ ingest, ingestOtlp }: Config): boolean => ingest || ingestOtlp;
+
 /**
  * Where events come by HTTP, that there are no files at the path which nobody configured is no reason to be unready.
  */
 function askedFor(config: Config, status: SourceStatus): boolean {
-  const isUnasked = config.ingest && config.origins.events === 'default';
+  const isUnasked = takesBatches(config) && config.origins.events === 'default';
   return !(isUnasked && status.name === FILES && status.state === 'waiting');
 }
 
@@ -93,7 +95,7 @@ async function startLocal(
     log('info', `for this pod alone: http://${server.address}/`);
     return server;
   } catch (error) {
-    if (config.ingest || config.origins.local_listen !== 'default') throw error;
+    if (takesBatches(config) || config.origins.local_listen !== 'default') throw error;
     log('warn', `${reasonOf(error)}; going on without it (local_listen)`);
     return undefined;
   }
@@ -132,8 +134,11 @@ async function live(
   const sources: Source[] = [files];
   const checkpoint =
     slots && createCheckpoint({ slots, pipeline, sources, gate, say: (l, m, kind) => faults.say(kind, l, m) });
-  const ingest = createIngest(config, say, now, checkpoint?.commitSoon);
+  const needs = { log: say, now, stored: checkpoint?.commitSoon };
+  const ingest = createIngest(config, needs);
   if (ingest !== undefined) sources.push(ingest);
+  const otlp = config.ingestOtlp ? (await import('./otlp-in.ts')).createOtlpIn(config, needs) : undefined;
+  if (otlp !== undefined) sources.push(otlp.source);
   // At 0 from the start: an alert on their increase must see the first one.
   for (const { name } of sources) {
     cells.touch('source_faults', [name]);
@@ -160,7 +165,8 @@ async function live(
   const sink = createSink(pipeline, sources, gate, now);
   let local: RunningServer | undefined;
   try {
-    local = await startLocal(config, ingest === undefined ? [evidence.part] : [ingestPart(ingest), evidence.part], log);
+    const parts = [...(ingest === undefined ? [] : [ingestPart(ingest)]), ...(otlp === undefined ? [] : [otlp.part])];
+    local = await startLocal(config, [...parts, evidence.part], log);
     checkpoint?.start();
     await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');

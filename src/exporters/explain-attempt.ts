@@ -38,7 +38,7 @@ function timeOf({ openTs, openKnown, closeTs }: Pick<ExchangeEnd, 'openTs' | 'op
 
 const NO_VERDICT: Readonly<Record<string, string>> = {
   resume: 'none of its own: a resume GET is judged with the exchange that it resumes',
-  none: 'none, there is no stream to judge: a notification, a DELETE, a redirect, or a refusal (401, 403; a GET without a stream)',
+  none: 'none, there is no stream to judge: a notification, a DELETE, a redirect, or a refusal (401, 403; a GET without a stream), or an end that nobody saw',
 };
 
 function verdict(end: ExchangeEnd | null): string {

@@ -11,7 +11,7 @@ export const RESULT_TEXT: Readonly<Record<OperationResult, string>> = {
   surfaced: 'never delivered',
   unproven: 'the caller took an unproven payload for success',
   cancelled: 'cancelled by the client',
-  unresolved: 'no end was ever seen',
+  unresolved: 'how it ended was never seen',
 };
 
 export const ACTION_TEXT: Readonly<Record<NextAction, string>> = {
@@ -68,7 +68,7 @@ function verdictText(attempt: Attempt): string {
   const { verdict } = attempt;
   if (verdict !== null) return `${verdict.outcome}: ${CAUSE_TEXT[verdict.cause]}`;
   if (Number.isNaN(attempt.closeTs)) return 'still open when it was counted';
-  return 'no verdict: a redirect or a refusal';
+  return attempt.unseen ? 'no verdict: how it ended was never seen' : 'no verdict: a redirect or a refusal';
 }
 
 function attemptLine(

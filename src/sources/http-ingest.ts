@@ -12,9 +12,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Origin } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import type { Log } from './fault-list.ts';
-import { answer, REFUSALS, type Refusal, refuse } from './ingest-answer.ts';
-import { type Account, deliverBatch } from './ingest-batch.ts';
+import { REFUSALS, type Refusal } from './ingest-answer.ts';
+import type { Batch } from './ingest-batch.ts';
 import { type Body, readBody, refusedByHead } from './ingest-body.ts';
+import { EVENTS, type Protocol } from './ingest-protocol.ts';
 import { createRoom } from './ingest-room.ts';
 import { tokenCheck } from './ingest-token.ts';
 import { createSenders } from './senders.ts';
@@ -41,8 +42,8 @@ export interface HttpIngestOptions {
 }
 
 export interface HttpIngest extends Source {
-  /** Answers one request, some time. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Answers one request, some time. Without a protocol it holds event lines. */
+  handle(request: IncomingMessage, response: ServerResponse, protocol?: Protocol): void;
 }
 
 const MIB = 1024 * 1024;
@@ -54,14 +55,6 @@ const DEFAULTS = {
   now: Date.now,
 };
 
-type Format = 'lines' | 'array';
-const FORMATS: ReadonlyMap<string, Format> = new Map([
-  ['', 'lines'],
-  ['application/x-ndjson', 'lines'],
-  ['application/ndjson', 'lines'],
-  ['text/plain', 'lines'],
-  ['application/json', 'array'],
-]);
 const ENCODINGS: ReadonlyMap<string, boolean> = new Map([
   ['', false],
   ['identity', false],
@@ -99,15 +92,18 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     to.advance(name, watermark);
   }
 
-  function refusedAtOnce(request: IncomingMessage): Refusal | { readonly format: Format; readonly gzip: boolean } {
+  function refusedAtOnce(
+    request: IncomingMessage,
+    protocol: Protocol,
+  ): Refusal | { readonly format: string; readonly gzip: boolean } {
     const { headers, method } = request;
     if (method !== 'POST') return REFUSALS.method;
     // A page in a browser could reach a loopback address; no sender of events is one.
     if (headers.origin !== undefined) return REFUSALS.browser;
     if (!isAllowed(headers.authorization)) return REFUSALS.token;
     if (sink === undefined || isStopping) return REFUSALS.stopping;
-    const format = FORMATS.get(word(headers['content-type']));
-    if (format === undefined) return REFUSALS.type;
+    const format = protocol.formats.get(word(headers['content-type']));
+    if (format === undefined) return protocol.wrongType;
     const gzip = ENCODINGS.get(word(headers['content-encoding']));
     if (gzip === undefined) return REFUSALS.encoding;
     return refusedByHead(request, { gzip, maxBytes: maxBatchBytes, room }) ?? { format, gzip };
@@ -129,15 +125,21 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     sender.once('close', () => senders.closed(sender));
   }
 
-  async function deliver(body: Body, format: Format, sender: Socket, to: LineSink): Promise<Account | Refusal> {
+  async function deliver(
+    body: Body,
+    format: string,
+    protocol: Protocol,
+    sender: Socket,
+    to: LineSink,
+  ): Promise<Batch | Refusal> {
     waitingBytes += body.bytes;
     try {
       return await inTurn(async () => {
-        const batch = await deliverBatch(body.chunks, { isArray: format === 'array', origin, maxLineBytes }, to);
+        const batch = await protocol.deliver(body.chunks, { format, origin, maxLineBytes }, to);
         if ('error' in batch) return batch;
         if (batch.newestTs > newestTs) newestTs = batch.newestTs;
         if (batch.account.accepted > 0) noteSender(sender, batch.newestTs);
-        return batch.account;
+        return batch;
       });
     } finally {
       waitingBytes -= body.bytes;
@@ -146,33 +148,33 @@ export function createHttpIngest(options: HttpIngestOptions): HttpIngest {
     }
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse, protocol: Protocol): Promise<void> {
     const send = (why: Refusal): void => {
       log('warn', `${name} refused a batch: ${why.status} ${why.error} (${why.message})`, `batch_${why.error}`);
-      refuse(request, response, why);
+      protocol.refuse(request, response, why);
     };
-    const accepted = refusedAtOnce(request);
+    const accepted = refusedAtOnce(request, protocol);
     if ('error' in accepted) return send(accepted);
     const body = await readBody(request, { gzip: accepted.gzip, maxBytes: maxBatchBytes, room });
     if (body === undefined) return;
     if ('error' in body) return send(body);
-    const account = await deliver(body, accepted.format, request.socket, sink as LineSink);
-    if ('error' in account) return send(account);
+    const batch = await deliver(body, accepted.format, protocol, request.socket, sink as LineSink);
+    if ('error' in batch) return send(batch);
     if (options.stored !== undefined && !(await options.stored())) return send(REFUSALS.stored);
-    const { accepted: good, rejected, duplicates } = account;
+    const { accepted: good, rejected, duplicates } = batch.account;
     log(
       'debug',
       `${name} took a batch: ${good} accepted, ${rejected} rejected, ${duplicates} duplicates`,
       'batch_taken',
     );
-    answer(response, 200, account);
+    protocol.answer(request, response, batch);
   }
 
   return {
     name,
-    handle(request, response) {
+    handle(request, response, protocol = EVENTS) {
       requests++;
-      serve(request, response)
+      serve(request, response, protocol)
         .catch((error: unknown) => {
           fail(error);
           response.destroy();

@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const STATUSES = {
   bad_gzip: 400,
   bad_array: 400,
+  bad_otlp: 400,
   unauthorized: 401,
   from_browser: 403,
   wrong_method: 405,
@@ -57,18 +58,30 @@ export function answer(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  if (response.destroyed) return;
-  const text = `${JSON.stringify(body)}\n`;
-  response.writeHead(status, {
+  answerBytes(response, status, Buffer.from(`${JSON.stringify(body)}\n`), {
     'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
     ...headers,
   });
-  response.end(text);
+}
+
+export function answerBytes(
+  response: ServerResponse,
+  status: number,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'Content-Length': bytes.length, ...headers });
+  response.end(bytes);
 }
 
 export function refuse(request: IncomingMessage, response: ServerResponse, why: Refusal): void {
   answer(response, why.status, { error: why.error, message: why.message }, why.headers);
+  linger(request);
+}
+
+/** After a refusal: whoever still sends may go on for a moment. */
+export function linger(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
   const timer = setTimeout(() => request.destroy(), LINGER_MS);

@@ -12,8 +12,8 @@ import { nextTurn } from './next-turn.ts';
 import type { LineSink, Slicer } from './source.ts';
 
 /** What one turn of the event loop reads, whichever comes first: a few milliseconds. Tiny broken lines cost an exception each. */
-const SLICE_BYTES = 64 * 1024;
-const SLICE_LINES = 512;
+export const SLICE_BYTES = 64 * 1024;
+export const SLICE_LINES = 512;
 const LF = 0x0a;
 const MAX_ERRORS = 100;
 
@@ -38,15 +38,17 @@ export interface Batch {
   newestTs: number;
 }
 
+export const emptyBatch = (): Batch => ({
+  account: { accepted: 0, rejected: 0, duplicates: 0, errors: [] },
+  newestTs: Number.NEGATIVE_INFINITY,
+});
+
 export async function deliverBatch(
   chunks: readonly Buffer[],
   options: { readonly isArray: boolean; readonly origin: Origin; readonly maxLineBytes: number },
   sink: LineSink,
 ): Promise<Batch | Refusal> {
-  const batch: Batch = {
-    account: { accepted: 0, rejected: 0, duplicates: 0, errors: [] },
-    newestTs: Number.NEGATIVE_INFINITY,
-  };
+  const batch = emptyBatch();
   const receiver = accountant(batch, sink);
   if (!options.isArray) {
     const splitter = createLineSplitter(options);
@@ -111,7 +113,8 @@ async function eachElement(
   }
 }
 
-function accountant(batch: Batch, sink: LineSink): LineReceiver {
+/** Hands lines on and notes what became of each. */
+export function accountant(batch: Batch, sink: LineSink): LineReceiver {
   const { account } = batch;
   const refuse = (line: number, reason: RejectionReason, field?: string): void => {
     account.rejected++;

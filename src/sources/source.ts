@@ -1,5 +1,5 @@
 /** The contract between a source of lines and the application. A source knows nothing of the pipeline behind the sink. */
-import type { Origin, Rejection } from '../core/model/event.ts';
+import type { Origin, Rejection, RejectionReason } from '../core/model/event.ts';
 
 /** What `toString` calls behind its argument checks, which cost a tenth of a whole split (on Buffer in every Node, untyped). */
 export type Slicer = Buffer & Record<'latin1Slice' | 'utf8Slice', (start: number, end: number) => string>;
@@ -19,8 +19,8 @@ export interface LineSink {
     line: number,
     offset: number,
   ): number | Rejection | null;
-  /** A line that never became text: longer than the limit, or unfinished when its file ended for good. */
-  reject(reason: 'oversize' | 'incomplete', origin: Origin, line: number, offset: number): void;
+  /** A line that never became text: longer than the limit, unfinished when its file ended for good, or a record that is no event. */
+  reject(reason: RejectionReason, origin: Origin, line: number, offset: number): void;
   /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */
   invalidUtf8(origin: Origin, line: number, offset: number): void;
   /**

@@ -11,6 +11,7 @@ const SHARED = 'tailfin.tap.key';
 const RANDOM_BYTES = 32;
 /** Less than 128 bits can be guessed. */
 export const MIN_KEY_BYTES = 16;
+const TOO_SHORT = `shorter than ${MIN_KEY_BYTES} bytes`;
 const MAX_KEY_BYTES = 4096;
 
 export interface KeyOptions {
@@ -30,15 +31,21 @@ export function loadKey({ file, complain }: KeyOptions): Uint8Array {
 function readKey(file: string, complain: KeyOptions['complain']): Uint8Array | undefined {
   const instead = 'digests use a random key';
   try {
-    const bytes = readSmall(file);
-    // An editor's or `echo`'s line end is no part of the key.
-    const key = new Uint8Array(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
-    if (key.length >= MIN_KEY_BYTES) return key;
-    complain(`the key in ${file} is shorter than ${MIN_KEY_BYTES} bytes: ${instead}`);
+    return readKeyFile(file);
   } catch (error) {
-    complain(`cannot read the key file ${file} (${codeOf(error)}): ${instead}`);
+    const why = codeOf(error) === TOO_SHORT ? `the key in ${file} is ${TOO_SHORT}` : undefined;
+    complain(`${why ?? `cannot read the key file ${file} (${codeOf(error)})`}: ${instead}`);
   }
   return undefined;
+}
+
+/** @throws where it cannot be read, or is too short; `code` says why. */
+export function readKeyFile(file: string): Uint8Array {
+  const bytes = readSmall(file);
+  // An editor's or `echo`'s line end is no part of the key.
+  const key = new Uint8Array(Buffer.from(bytes.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'));
+  if (key.length < MIN_KEY_BYTES) throw Object.assign(new Error(TOO_SHORT), { code: TOO_SHORT });
+  return key;
 }
 
 function readSmall(file: string): Buffer {

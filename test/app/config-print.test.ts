@@ -29,6 +29,7 @@ metrics_listen: "[::]:1" # flag --metrics-listen
 local_listen: 127.0.0.1:19641 # default
 ingest:
   enabled: false # default
+  otlp: false # default
 log_level: info # default
 evidence:
   file: "" # default

@@ -15,6 +15,7 @@ const DEFAULTS = {
   metricsListen: { host: '0.0.0.0', port: 19640 },
   localListen: { host: '127.0.0.1', port: 19641 },
   ingest: false,
+  ingestOtlp: false,
   logLevel: 'info',
   evidenceFile: '',
   stateDir: '',
@@ -111,6 +112,7 @@ test('defaults < file < environment < flags, key by key', () => {
     metrics_listen: 'default',
     local_listen: 'default',
     'ingest.enabled': 'default',
+    'ingest.otlp': 'default',
     log_level: 'environment TAILFIN_LOG_LEVEL',
     'evidence.file': 'default',
     'evidence.file_bytes': 'default',
@@ -134,6 +136,8 @@ test('every variable and flag sets its key', () => {
     localListen: '127.0.0.2:1',
     ingest: 'true',
     ingestTokenFile: '/run/secrets/token',
+    ingestOtlp: 'true',
+    ingestKeyFile: '/run/secrets/key',
     logLevel: 'debug',
     evidenceFile: '/var/log/e.ndjson',
     evidenceFileBytes: '1000000',
@@ -153,6 +157,7 @@ test('every variable and flag sets its key', () => {
     evidenceOldFiles: 0,
     evidenceMaxPerSecond: 7,
     ingest: true,
+    ingestOtlp: true,
     servers: [],
   };
   const env = Object.fromEntries(SETTINGS.map(([field, { env }]) => [env, texts[field as Setting]]));

@@ -137,6 +137,9 @@ export const SELF_CASES: readonly AlertCase[] = [
       why: 'duplicates only, and ten of another kind',
       series: {
         [own('events_rejected_total', 'source="files", reason="duplicate"')]: '0+10x90',
+        [own('events_rejected_total', 'source="otlp", reason="not_mcp"')]: '0+10x90',
+        [own('events_rejected_total', 'source="otlp", reason="not_client"')]: '0+10x90',
+        [own('events_rejected_total', 'source="otlp", reason="not_event"')]: '0+10x90',
         [own('events_rejected_total', 'source="files", reason="bad_field"')]: '0x10 10x80',
       },
       at: [14, 18, 60],

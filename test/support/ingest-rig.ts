@@ -9,6 +9,7 @@ import { createPipeline } from '../../src/core/pipeline.ts';
 import type { HttpIngestOptions } from '../../src/sources/http-ingest.ts';
 import { SOURCES } from '../../src/sources/index.ts';
 import type { Account } from '../../src/sources/ingest-batch.ts';
+import type { Protocol } from '../../src/sources/ingest-protocol.ts';
 import type { LineSink } from '../../src/sources/source.ts';
 import { sampleSum } from './build-event.ts';
 
@@ -16,6 +17,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  readonly bytes: Buffer;
   /** The parsed body. */
   readonly json: Account & { readonly error?: string; readonly message?: string };
 }
@@ -32,14 +34,15 @@ export function send(url: string, body: Buffer | string, options: PostOptions = 
   const { method = 'POST', headers = { 'content-type': 'application/x-ndjson' }, pieces } = options;
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
-      });
+      const heard: Buffer[] = [];
+      response.on('data', (piece: Buffer) => heard.push(piece));
       response.on('error', reject);
       response.on('end', () => {
-        const json = (text === '' ? {} : JSON.parse(text)) as Answer['json'];
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text, json });
+        const bytes = Buffer.concat(heard);
+        const text = bytes.toString();
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+        const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Answer['json'];
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text, bytes, json });
       });
     });
     sent.on('error', reject);
@@ -52,10 +55,12 @@ export interface RigOptions extends Partial<HttpIngestOptions> {
   readonly policy?: Policy;
   /** Where the clock stands at first. */
   readonly startAt?: number;
+  /** By the path of a request; event lines without. */
+  readonly protocols?: Readonly<Record<string, Protocol>>;
 }
 
 export async function createIngestRig(t: TestContext, options: RigOptions = {}) {
-  const { policy = DEFAULT_POLICY, startAt = Date.parse('2026-11-30T00:00:00Z'), ...rest } = options;
+  const { policy = DEFAULT_POLICY, startAt = Date.parse('2026-11-30T00:00:00Z'), protocols, ...rest } = options;
   const clock = { now: startAt };
   const pipeline = createPipeline({ policy });
   const delivered: string[] = [];
@@ -83,7 +88,7 @@ export async function createIngestRig(t: TestContext, options: RigOptions = {}) 
     log: (level, message, kind) => void logs.push(`${level} ${message} [${kind}]`),
     ...rest,
   });
-  const server = createServer((req, res) => source.handle(req, res));
+  const server = createServer((req, res) => source.handle(req, res, protocols?.[req.url ?? '']));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

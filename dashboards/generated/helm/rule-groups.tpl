@@ -351,7 +351,7 @@
         runbook_url: "{{ .Values.rules.runbook_url }}#tailfinmissingevents"
         dashboard_url: "{{ .Values.rules.dashboard_url }}/d/tailfin-self?var-namespace={{ "{{" }} $labels.namespace {{ "}}" }}&var-pod={{ "{{" }} $labels.pod {{ "}}" }}"
     - alert: TailfinRejectedEvents
-      expr: sum by (cluster, namespace, pod, instance, reason) (increase(tailfin_events_rejected_total{{ "{" }}{{ .Values.rules.job }}, reason!="duplicate"}[10m])) > {{ .Values.rules.rejected_events }}
+      expr: sum by (cluster, namespace, pod, instance, reason) (increase(tailfin_events_rejected_total{{ "{" }}{{ .Values.rules.job }}, reason!~"duplicate|not_mcp|not_client|not_event"}[10m])) > {{ .Values.rules.rejected_events }}
       for: 5m
       labels:
         severity: warning

@@ -57,8 +57,20 @@ export const REJECTIONS = [
   'oversize',
   'incomplete',
   'duplicate',
+  // of OTLP alone
+  'not_protobuf',
+  'not_mcp',
+  'not_client',
+  'not_event',
 ] as const;
 export type RejectionReason = (typeof REJECTIONS)[number];
+/** Those of which nobody has to hear: a line that came twice, telemetry about other things than MCP clients. */
+export const NO_FAULTS = [
+  'duplicate',
+  'not_mcp',
+  'not_client',
+  'not_event',
+] as const satisfies readonly RejectionReason[];
 
 export interface Rejection {
   readonly rejected: RejectionReason;

@@ -265,9 +265,14 @@ export function clientOf(exchange: Exchange): string {
 export const isStateless = ({ fields }: Exchange): boolean =>
   isStatelessRevision(fields.protocol_version, fields.meta_protocol_version);
 
+/** It is over, and neither its end on the wire nor its answer was seen: nothing can be judged (decision 0020). */
+export const isUnseen = ({ fields, terminal }: Pick<Exchange, 'fields' | 'terminal'>): boolean =>
+  fields.how === 'unknown' && !terminal;
+
 /** Stream kind (design section 4). */
 export function kindOf(exchange: Exchange): StreamKind {
   const { fields } = exchange;
+  if (isUnseen(exchange)) return 'none';
   if (isResumeLeg(exchange)) return 'resume';
   const method = exchange.http;
   if (method === 'GET') {

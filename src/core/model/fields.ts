@@ -84,7 +84,10 @@ export const FIELDS = {
   error_code: int('JSON-RPC error code'),
   is_error: bool('the result carried isError'),
   result_type: word('resultType of the result (2026-07-28)'),
-  how: oneOf(['eof', 'error', 'no_response', 'cancel'], 'how the exchange ended'),
+  how: oneOf(
+    ['eof', 'error', 'no_response', 'cancel', 'unknown'],
+    'how the exchange ended; unknown: nobody saw its end on the wire, and all that the line says of it is what it names',
+  ),
   by: oneOf(['peer', 'client'], 'which side ended it'),
   error: word('code word of the error, never its message'),
   open_ts: time('when the exchange was opened, where there was no `open` line'),

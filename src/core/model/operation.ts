@@ -44,6 +44,9 @@ export type Hint = (typeof HINTS)[number];
 export type SettleResult = NonNullable<EventFields['result']>;
 export type ParseOf = NonNullable<EventFields['of']>;
 
+/** `nothing`: not even whether it failed. */
+export type UnseenEnd = 'nothing' | 'error' | 'timeout' | 'cancelled';
+
 /** A failed parse whose full length is not known yet: a later attempt of the operation may tell. */
 export interface PendingTrend {
   readonly of: ParseOf;
@@ -112,6 +115,8 @@ export interface Attempt {
   /** Lengths of successful parses by payload, for failures of earlier attempts. */
   okBytes: Partial<Record<ParseOf, number>> | null;
   trends: PendingTrend[] | null;
+  /** Of one whose end nobody saw on the wire: what its caller is known to have met. null: its end was seen. */
+  unseen: UnseenEnd | null;
   settled: SettleResult | null;
   settledTs: number;
   /** The caller was told `timeout` while the stream was open. */

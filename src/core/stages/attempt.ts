@@ -1,8 +1,9 @@
 /** From an exchange record to the few facts about it that its operation may be asked for later. */
 import type { EventFields, WireEvent } from '../model/event.ts';
-import type { Exchange } from '../model/exchange.ts';
-import type { Attempt, Edge, Operation, ParseOf } from '../model/operation.ts';
+import { type Exchange, isUnseen } from '../model/exchange.ts';
+import type { Attempt, Edge, Operation, ParseOf, UnseenEnd } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { TIMEOUT_WORDS } from './classify.ts';
 
 export const emptyAttempt = (): Attempt => ({
   exchange: '',
@@ -50,6 +51,7 @@ export const emptyAttempt = (): Attempt => ({
   parsedOk: false,
   okBytes: null,
   trends: null,
+  unseen: null,
   settled: null,
   settledTs: Number.NaN,
   timedOutOpen: false,
@@ -124,6 +126,7 @@ function begin(attempt: Attempt, exchange: Exchange): void {
   attempt.parsedOk = false;
   attempt.okBytes = null;
   attempt.trends = null;
+  attempt.unseen = null;
   attempt.settled = null;
   attempt.settledTs = Number.NaN;
   attempt.timedOutOpen = false;
@@ -188,11 +191,18 @@ export function closeAttempt(attempt: Attempt, exchange: Exchange): void {
   attempt.notSent = attempt.notSent && attempt.status === null && !exchange.terminal;
   attempt.bytes = fields.bytes ?? 0;
   noteAnswer(attempt, exchange);
+  attempt.unseen = isUnseen(exchange) ? unseenEnd(fields.error) : null;
   attempt.cutOrEmpty =
     fields.json === 'cut' ||
     fields.json === 'empty' ||
     fields.cut === 'mid' ||
     ((fields.bytes === 0 || fields.cut === 'none') && !exchange.terminal);
+}
+
+function unseenEnd(error: string | null | undefined): UnseenEnd {
+  if (error === undefined || error === null) return 'nothing';
+  if (TIMEOUT_WORDS.has(error)) return 'timeout';
+  return error === 'AbortError' ? 'cancelled' : 'error';
 }
 
 /** What the answer was: on the exchange itself, or on the GET that resumed it. */

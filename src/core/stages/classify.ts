@@ -23,7 +23,7 @@ export interface StreamFacts {
   readonly kind: JudgedKind;
   readonly head: boolean;
   readonly notSent: boolean;
-  readonly how: 'eof' | 'error' | 'no_response' | 'cancel';
+  readonly how: 'eof' | 'error' | 'no_response' | 'cancel' | 'unknown';
   readonly terminal: boolean;
   readonly media: Media;
   /** Declared by event or contract (a JSON body is self-delimiting by its media type). */
@@ -178,7 +178,11 @@ export function decideUnresumed(facts: StreamFacts): Decision {
     : { outcome: 'ambiguous', cause: 'not_resumed', row: 6 };
 }
 
-const TIMEOUT_WORDS = new Set(['TimeoutError', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+export const TIMEOUT_WORDS: ReadonlySet<string> = new Set([
+  'TimeoutError',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
 
 /** Did the client end it, and why (row 5)? */
 function whoGaveUp(exchange: Exchange, media: Media): StreamFacts['gaveUp'] {

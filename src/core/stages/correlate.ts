@@ -28,7 +28,7 @@ import { createCountedFailures } from './counted-failures.ts';
 import * as ending from './ending.ts';
 import { FirstTry } from './first-try.ts';
 import { createJoining } from './joining.ts';
-import { isDelivered, isHop } from './outcome.ts';
+import { isDelivered, isHop, isUntold } from './outcome.ts';
 import { holdTrend, parseFact, settleFact } from './payload.ts';
 import { createQuiet } from './quiet.ts';
 import type { Classified } from './resume.ts';
@@ -274,7 +274,7 @@ export function createCorrelate(
         if (attempt === undefined) attempt = pool.open(exchange);
         else refresh(attempt, exchange);
         closeAttempt(attempt, exchange);
-        if (attempt.operation === null) join(attempt, exchange);
+        if (attempt.operation === null && !isUntold(attempt)) join(attempt, exchange);
       }
       const known = attempt as Attempt;
       if (input.is === 'suspended') {

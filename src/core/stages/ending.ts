@@ -30,7 +30,7 @@ const isUndecided = (attempt: Attempt): boolean => attempt.suspended !== false &
 /** parse and settle join an exchange for 30 s when it looked delivered, else for 600 s (design section 3). */
 export function joinableUntil(attempt: Attempt): number {
   if (Number.isNaN(attempt.closeTs) || isUndecided(attempt)) return Number.POSITIVE_INFINITY;
-  return outcome.isDelivered(attempt)
+  return outcome.isDelivered(attempt) || outcome.isUntold(attempt)
     ? attempt.judgedTs + LIMITS.joinDeliveredMs
     : attempt.closeTs + LIMITS.joinUndeliveredMs;
 }
@@ -48,6 +48,7 @@ export function deadlineOf(operation: Operation): number {
       deadline = Math.max(deadline, attempt.settledTs + LIMITS.joinUndeliveredMs);
     } else if (attempt.gone) continue;
     else if (isUndecided(attempt)) return Number.POSITIVE_INFINITY;
+    else if (outcome.isUntold(attempt)) deadline = Math.max(deadline, attempt.closeTs + LIMITS.joinDeliveredMs);
     else if (delivered === undefined) deadline = Math.max(deadline, attempt.closeTs + LIMITS.joinUndeliveredMs);
     // The last round of an MRTR call waits for a person.
     else if (attempt === last && (outcome.isRound(attempt) || outcome.isHop(attempt)))
@@ -74,7 +75,11 @@ export function summarise(operation: Operation, how: 'over' | 'expired' | 'evict
     nextAction: how === 'evicted' ? null : outcome.nextActionOf(operation, result),
     hint: outcome.hintOf(operation),
     ts,
-    durationMs: first.openKnown && result !== 'unresolved' ? Math.max(0, ts - first.openTs) : null,
+    // Nobody saw how it ended, but when.
+    durationMs:
+      first.openKnown && (result !== 'unresolved' || (how === 'over' && outcome.isUntold(last)))
+        ? Math.max(0, ts - first.openTs)
+        : null,
     errorType: outcome.errorTypeOf(operation, result),
     trace: traceOf(operation),
   };

@@ -10,7 +10,7 @@ import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
 import { joinsWithoutDigest } from '../protocol/methods.ts';
 import { keep, keepMap, keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
-import { isDelivered, isHop, isRound } from './outcome.ts';
+import { isDelivered, isHop, isRound, isUntold } from './outcome.ts';
 
 /** retry: an edge. follow: a hop or a round, the same operation without being a retry. */
 export type Join = { readonly operation: Operation; readonly as: 'retry' | 'follow' };
@@ -48,7 +48,7 @@ function awaitsMore(operation: Operation): boolean {
   if (operation.ended || operation.cancelled) return false;
   const attempt = last(operation);
   if (Number.isNaN(attempt.closeTs)) return attempt.settled === 'timeout';
-  return isRound(attempt) || isHop(attempt) || !isDelivered(attempt);
+  return isRound(attempt) || isHop(attempt) || !(isDelivered(attempt) || isUntold(attempt));
 }
 
 /** null: nothing but a request key can join it. */

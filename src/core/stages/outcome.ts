@@ -35,7 +35,7 @@ export function isDelivered(attempt: Attempt): boolean {
 
 export function failureClass(attempt: Attempt): FailureClass {
   const { verdict, status } = attempt;
-  if (verdict?.cause === 'client_timeout' || attempt.timedOutOpen) return 'timeout';
+  if (verdict?.cause === 'client_timeout' || attempt.timedOutOpen || attempt.unseen === 'timeout') return 'timeout';
   if (attempt.suspended !== false && verdict === null) return 'ambiguous';
   if (verdict?.outcome === 'ambiguous') return 'ambiguous';
   if (verdict?.outcome === 'abandoned') return 'abandoned';
@@ -53,6 +53,12 @@ export function isHop(attempt: Attempt): boolean {
   if (errorCode === -32020 || errorCode === -32021 || errorCode === -32022) return !Number.isNaN(attempt.closeTs);
   return status !== null && ((status >= 300 && status < 400) || status === 401 || status === 403);
 }
+
+/**
+ * Nobody saw how it ended, and nobody said that it failed: nothing is concluded from it. It is no retry either, which would be
+ * counted as delivered or failed.
+ */
+export const isUntold = ({ unseen, settled }: Attempt): boolean => unseen === 'nothing' && settled === null;
 
 /** An MRTR round: the server asked for input, the same call goes on. */
 export const isRound = (attempt: Attempt): boolean => attempt.inputRequired && isDelivered(attempt);
@@ -99,7 +105,9 @@ export function edgeFact(operation: Operation, edge: Edge): EdgeFact {
 /** Attempts that failed: hops and rounds that were followed up are no failures. */
 export function failedAttempts(operation: Operation): Attempt[] {
   const last = operation.attempts.at(-1);
-  return operation.attempts.filter((attempt) => !isDelivered(attempt) && (attempt === last || !isHop(attempt)));
+  return operation.attempts.filter(
+    (attempt) => !isDelivered(attempt) && !isUntold(attempt) && (attempt === last || !isHop(attempt)),
+  );
 }
 
 /** The attempt that delivered, if any: a round or a hop that was followed up brought an answer, not the one that was asked for. */
@@ -120,8 +128,9 @@ export function resultOf(operation: Operation, how: 'over' | 'expired' | 'evicte
   if (operation.attempts.some((attempt) => attempt.settled === 'ok')) return 'unproven';
   const last = operation.attempts.at(-1) as Attempt;
   // Nobody will tell what an attempt without an end came to.
-  if (how !== 'over' || (Number.isNaN(last.closeTs) && last.settled === null)) return 'unresolved';
-  return last.verdict?.cause === 'client_cancel' && last.settled === null ? 'cancelled' : 'surfaced';
+  if (how !== 'over' || (Number.isNaN(last.closeTs) && last.settled === null) || isUntold(last)) return 'unresolved';
+  const gaveUp = last.verdict?.cause === 'client_cancel' || last.unseen === 'cancelled';
+  return gaveUp && last.settled === null ? 'cancelled' : 'surfaced';
 }
 
 function maskedBy(operation: Operation, delivered: Attempt): OperationResult {
@@ -192,6 +201,7 @@ export function errorTypeOf(operation: Operation, result: OperationResult): Erro
   }
   if (result === 'cancelled') return 'cancelled';
   const last = operation.attempts.at(-1) as Attempt;
+  if (isUntold(last)) return '';
   switch (failureClass(last)) {
     case 'timeout':
       return 'timeout';
