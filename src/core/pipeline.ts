@@ -7,8 +7,9 @@ import { createEventCounter } from './measures/event-counter.ts';
 import { createGauges } from './measures/gauges.ts';
 import { createMeasure, type Measure } from './measures/measure.ts';
 import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
-import { clientKey, createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
-import type { Fact } from './model/facts.ts';
+import { createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
+import { clientKey } from './model/exchange-names.ts';
+import type { Fact, VerdictFact } from './model/facts.ts';
 import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy, withHiddenFunctions } from './model/policy.ts';
 import { type Version, versionLabel } from './protocol/revisions.ts';
@@ -120,9 +121,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     detect.push(fact, state);
   };
   const onClassified = (input: Classified): void => {
-    if (input.is === 'judged')
-      onFacts({ is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict });
-    else onFacts({ is: 'suspended', exchange: input.exchange });
+    if (input.is === 'judged') {
+      const fact: VerdictFact = { is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict };
+      measure.verdict(fact);
+      onFact?.(fact);
+      detect.verdict(fact, state);
+    } else onFacts({ is: 'suspended', exchange: input.exchange });
     correlate.classified(input, onFacts);
   };
   /** Stated once for each pair while it is the latest of its server. */
@@ -131,7 +135,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     if (latest !== undefined && (version === null || latest === version)) return;
     if (latestVersion.size >= LIMITS.servers) latestVersion.clear();
     latestVersion.set(server, version);
-    onFacts({ is: 'seen', server, version });
+    state({ is: 'seen', server, version });
   };
   const onTracked = (input: Tracked): void => {
     switch (input.is) {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hash53 } from '../../src/core/generation-set.ts';
 import { createExchangeKey } from '../../src/core/model/exchange.ts';
+import { hash53 } from '../../src/core/model/hash53.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import { emptyAttempt } from '../../src/core/stages/attempt.ts';
 import { Quiet } from '../../src/core/stages/quiet.ts';

@@ -1,8 +1,8 @@
 /** Attempts written down as rows: what is read is what was written, and the fact of a row is what the rules say of the attempt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hash53 } from '../../src/core/generation-set.ts';
 import { createExchangeKey } from '../../src/core/model/exchange.ts';
+import { hash53 } from '../../src/core/model/hash53.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
 import { emptyAttempt } from '../../src/core/stages/attempt.ts';

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GenerationSet, hash53 } from '../../src/core/generation-set.ts';
+import { GenerationSet } from '../../src/core/generation-set.ts';
 import type { Due } from '../../src/core/model/due.ts';
+import { hash53 } from '../../src/core/model/hash53.ts';
 import { BoundedMap, createStoreHealth, TimerQueue } from '../../src/core/store.ts';
 import { SEED } from '../support/property.ts';
 

@@ -1,11 +1,12 @@
 /** Calls on a client that has broken or was closed: they fail without a packet. */
-import { clientOf as exchangeClient } from '../model/exchange.ts';
+import { clientOf as exchangeClient } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { aboutLine, detector } from './detector.ts';
 
 export const closedClientCall = detector({
   rule: 'closed_client_call',
   on: ['verdict', 'suspended', 'client', 'settle'],
+  ignoresPlainWithout: 'broken_clients',
   fires: 'a call was settled `error` without any exchange, after its client had broken or was closed',
   means: 'One failure closed the whole client. The server is well; every later call on this client fails.',
   needs: '`settle` lines with `on_wire: false`',

@@ -1,5 +1,6 @@
 /** Calls that were hurt by another one's failure: they were in flight on the same client when it broke. */
-import { clientOf, type Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Side } from '../model/verdict.ts';
 import { aboutExchange, detector } from './detector.ts';

@@ -1,9 +1,9 @@
 /** The contract of a detector: facts in, findings out. No detector knows another one; each keeps bounded memory of its own. */
 import type { Origin, Place, WireEvent } from '../model/event.ts';
 import { type Exchange, type ExchangeKey, isStateless } from '../model/exchange.ts';
-import type { Fact, FindingFact } from '../model/facts.ts';
+import type { Fact, FindingFact, VerdictFact } from '../model/facts.ts';
 import type { StoreName } from '../model/limits.ts';
-import type { Attempt } from '../model/operation.ts';
+import type { Attempt, OperationFact } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Thresholds } from '../model/thresholds.ts';
 import type { Emit } from '../stage.ts';
@@ -38,14 +38,17 @@ export interface RuleText {
  * A call that went as it should: a POST that says what its revision wants to hear and nothing else, answered by a result at the
  * first try. Nearly all are, and most rules have nothing to say about them.
  */
-export function isPlain(fact: Fact): boolean {
-  if (fact.is === 'operation') return fact.result === 'first_try';
-  if (fact.is !== 'verdict' || fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
+export function isPlain(fact: VerdictFact): boolean {
+  if (fact.verdict?.cause !== 'terminal_seen' || fact.kind !== 'response') return false;
   const { fields, errorSeen, eventId } = fact.exchange;
   if (errorSeen || eventId || fields.how !== 'eof' || (fields.list ?? null) !== null) return false;
+  if (typeof fields.status === 'number' && (fields.status < 200 || fields.status >= 300)) return false;
   if (fields.method === 'initialize' || fields.method === 'server/discover') return false;
   return saysNothingOdd(fact.exchange);
 }
+
+/** The same of an operation. */
+export const isPlainOperation = (fact: OperationFact): boolean => fact.result === 'first_try';
 
 /** The headers and `_meta` of the request, and a session id of the response, against the revision. */
 function saysNothingOdd(exchange: Exchange): boolean {
@@ -62,6 +65,8 @@ export interface DetectorSpec extends RuleText {
   readonly on: readonly Fact['is'][];
   /** It is not shown plain calls (`isPlain`). */
   readonly ignoresPlain?: true;
+  /** It has nothing to say about a plain call, and nothing to learn from it, while this memory of its own is empty. */
+  readonly ignoresPlainWithout?: StoreName;
   create(context: DetectorContext): Detect;
 }
 
@@ -70,6 +75,7 @@ export const detector = <K extends Fact['is']>(
   spec: RuleText & {
     readonly on: readonly K[];
     readonly ignoresPlain?: true;
+    readonly ignoresPlainWithout?: StoreName;
     create(context: DetectorContext): (fact: FactOf<K>, emit: Emit<FindingFact>) => void;
   },
 ): DetectorSpec => spec as unknown as DetectorSpec;

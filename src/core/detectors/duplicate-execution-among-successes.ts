@@ -1,7 +1,7 @@
 /** The same write succeeded twice, with no failure that an error rate could show. */
 
-import { hash53 } from '../generation-set.ts';
 import type { Exchange } from '../model/exchange.ts';
+import { hash53 } from '../model/hash53.ts';
 import { LIMITS } from '../model/limits.ts';
 import { CALL } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';

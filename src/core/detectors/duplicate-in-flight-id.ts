@@ -1,48 +1,46 @@
 /** One client used the same JSON-RPC id for two requests at a time: it cannot tell the answers apart. */
-import { hash53 } from '../generation-set.ts';
-import { clientOf, isRequest } from '../model/exchange.ts';
+import { isRequest } from '../model/exchange.ts';
+import { knownClientOf, rpcHash } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { aboutExchange, detector } from './detector.ts';
 
 /** The latest calls of one client in a ring: numbers alone, since strings in it would be most of what the collector has to keep. */
 interface Recent {
   ts: number;
-  /** Latest close. */
-  until: number;
-  next: number;
-  /** Of the JSON-RPC id. */
-  readonly hashes: number[];
-  readonly opens: number[];
-  readonly closes: number[];
+  /** Where the next call goes, then the hash of each call's JSON-RPC id. */
+  readonly ids: number[];
+  /** The latest close, then the open and close time of each call. */
+  readonly times: number[];
 }
 /** Calls of one client that are compared. */
 const KEPT = 32;
 /** A client that goes on is set again so often, which keeps it from the oldest, that a full store gives up. */
 const RENEW_MS = 60_000;
 
-const ringOf = (ts: number): Recent => ({
-  ...{ ts, until: Number.NEGATIVE_INFINITY, next: 0 },
-  ...{ hashes: [], opens: [], closes: [] },
-});
+/** Written out: put together from parts each would be a shape of its own, and every access a search. */
+const ringOf = (ts: number): Recent => ({ ts, ids: [0], times: [Number.NEGATIVE_INFINITY] });
 
-function note(recent: Recent, hash: number, openTs: number, closeTs: number): void {
-  const at = recent.next;
-  recent.next = (at + 1) % KEPT;
-  recent.hashes[at] = hash;
-  recent.opens[at] = openTs;
-  recent.closes[at] = closeTs;
+function note({ ids, times }: Recent, hash: number, openTs: number, closeTs: number): void {
+  const at = ids[0] as number;
+  ids[0] = (at + 1) % KEPT;
+  ids[at + 1] = hash;
+  times[2 * at + 1] = openTs;
+  times[2 * at + 2] = closeTs;
+  if (closeTs > (times[0] as number)) times[0] = closeTs;
 }
 
 /** The place of a call with this id that was in flight together with one of these times, or -1. */
-function inFlight({ hashes, opens, closes }: Recent, hash: number, openTs: number, closeTs: number): number {
-  for (let i = 0; i < hashes.length; i++)
-    if (hashes[i] === hash && (opens[i] as number) < closeTs && openTs < (closes[i] as number)) return i;
+function inFlight({ ids, times }: Recent, hash: number, openTs: number, closeTs: number): number {
+  for (let i = 1; i < ids.length; i++) {
+    if (ids[i] !== hash) continue;
+    if ((times[2 * i - 1] as number) < closeTs && openTs < (times[2 * i] as number)) return i;
+  }
   return -1;
 }
 
-const overlapOf = ({ opens, closes }: Recent, at: number, openTs: number, closeTs: number) => ({
-  other_opened_ms: opens[at] as number,
-  overlap_ms: Math.min(closeTs, closes[at] as number) - Math.max(openTs, opens[at] as number),
+const overlapOf = ({ times }: Recent, at: number, openTs: number, closeTs: number) => ({
+  other_opened_ms: times[2 * at - 1] as number,
+  overlap_ms: Math.min(closeTs, times[2 * at] as number) - Math.max(openTs, times[2 * at - 1] as number),
 });
 
 export const duplicateInFlightId = detector({
@@ -64,18 +62,18 @@ export const duplicateInFlightId = detector({
       const { openTs } = exchange;
       // Answered is not in flight any more, though the stream may go on.
       const closeTs = Math.min(exchange.closeTs, exchange.fields.terminal_ts ?? exchange.closeTs);
-      const key = clientOf(exchange);
+      const { key } = knownClientOf(exchange, exchange.client);
       const known = clients.get(key);
       const recent = known ?? ringOf(closeTs);
       if (known === undefined || closeTs - known.ts > RENEW_MS) {
         recent.ts = closeTs;
         clients.set(key, recent);
       }
-      const hash = hash53(id);
+      // 32 bits: small integers are compared without a look into the memory.
+      const hash = rpcHash(exchange) | 0;
       // One call after another, as most clients do, has nothing to compare.
-      const other = openTs >= recent.until ? -1 : inFlight(recent, hash, openTs, closeTs);
+      const other = openTs >= (recent.times[0] as number) ? -1 : inFlight(recent, hash, openTs, closeTs);
       const evidence = other < 0 ? null : overlapOf(recent, other, openTs, closeTs);
-      recent.until = Math.max(recent.until, closeTs);
       note(recent, hash, openTs, closeTs);
       if (evidence !== null) emit(aboutExchange('duplicate_in_flight_id', exchange, evidence));
     };

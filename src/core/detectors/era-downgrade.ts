@@ -1,5 +1,5 @@
 /** A client asked for the new revision and then fell back to the old handshake. */
-import { clientOf } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { aboutExchange, detector } from './detector.ts';
 

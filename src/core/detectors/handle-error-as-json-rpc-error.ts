@@ -1,8 +1,8 @@
 /** A tool that answers its own failures as JSON-RPC errors: hosts show a protocol failure instead of handing it to the model. */
 
 import { isStateless } from '../model/exchange.ts';
+import { toolOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
-import { createPairKeys } from '../model/pair-keys.ts';
 import { CALL } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';
 
@@ -22,13 +22,12 @@ export const handleErrorAsJsonRpcError = detector({
   action:
     'Return tool failures as results with `isError: true`. How sure: the tool is known to work, the reason of this error is not seen.',
   create({ memory }) {
-    const toolKey = createPairKeys();
     const worked = memory<{ readonly ts: number }>('working_tools', LIMITS.workingTools);
     return (fact, emit) => {
       const { exchange } = fact;
       const { method, target, error_code: code, status } = exchange.fields;
       if (method !== CALL || typeof target !== 'string' || !exchange.terminal) return;
-      const key = toolKey(exchange.server, target);
+      const { key } = toolOf(exchange);
       const known = worked.get(key);
       if (!exchange.errorSeen) {
         const { is_error, result_type } = exchange.fields;

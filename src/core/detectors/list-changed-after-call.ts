@@ -22,6 +22,7 @@ interface Place {
 export const listChangedAfterCall = detector({
   rule: 'list_changed_after_call',
   on: ['verdict', 'notified'],
+  ignoresPlainWithout: 'listed_servers',
   fires:
     'on 2026-07-28 a list differs from the one at most 5 min before it at the same endpoint and client, a tools/call on that server lies between them, and no notification came',
   means: 'The server keeps state between calls (a login, an unlock): what an agent sees depends on its past.',

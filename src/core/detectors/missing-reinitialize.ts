@@ -1,5 +1,5 @@
 /** A session is dead and its client goes on using it. */
-import { clientOf } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { statusMeaning } from '../protocol/status.ts';
 import { aboutExchange, detector } from './detector.ts';
@@ -13,6 +13,7 @@ interface Dead {
 export const missingReinitialize = detector({
   rule: 'missing_reinitialize',
   on: ['verdict', 'client'],
+  ignoresPlainWithout: 'dead_sessions',
   fires:
     'a request with a session header was sent after the server had said that the session is gone, without `initialize` in between',
   means: 'The client does not recover from an expired session: every call fails until somebody restarts it.',

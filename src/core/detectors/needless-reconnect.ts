@@ -1,5 +1,5 @@
 /** A client resumes a stream that had brought its answer: an error answer does not count for it. */
-import { clientOf } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { aboutExchange, detector } from './detector.ts';
 

@@ -1,5 +1,5 @@
 /** A stream that is opened and closed again and again and carries nothing. */
-import { clientOf } from '../model/exchange.ts';
+import { clientOf } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { LISTEN } from '../protocol/methods.ts';
 import { aboutExchange, detector } from './detector.ts';

@@ -1,6 +1,6 @@
 /** Many requests on the wire for each call that a caller made. */
 import { LIMITS } from '../model/limits.ts';
-import { createPairKeys } from '../model/pair-keys.ts';
+import { createPairs } from '../model/pair-keys.ts';
 import { aboutLine, detector } from './detector.ts';
 
 interface Step {
@@ -20,6 +20,7 @@ const STEPS = 10;
 export const requestAmplification = detector({
   rule: 'request_amplification',
   on: ['verdict', 'settle'],
+  ignoresPlainWithout: 'amplification_windows',
   fires: 'a host sent at least 5 requests to a server per settled operation, over at least 20 operations in 10 min',
   means:
     'Hidden retries, a new session for each call, or polling: the server carries a multiple of the load that callers see.',
@@ -28,7 +29,7 @@ export const requestAmplification = detector({
   action:
     'Look at the methods and at the retries of that server: keep clients alive, remove one of the retrying layers.',
   create({ memory, limits }) {
-    const hostKey = createPairKeys();
+    const hosts = createPairs();
     const windows = memory<Window>('amplification_windows', LIMITS.patterns);
     const stepMs = limits.amplification_window_ms / STEPS;
 
@@ -46,7 +47,7 @@ export const requestAmplification = detector({
       if (fact.is === 'verdict') {
         // Only where callers are seen, and only from then on.
         const { host, server } = fact.exchange;
-        const window = windows.size === 0 ? undefined : windows.get(hostKey(host, server));
+        const window = windows.size === 0 ? undefined : windows.get(hosts(host, server).key);
         const step = window === undefined ? undefined : stepOf(window, fact.exchange.closeTs);
         if (step !== undefined) step.requests++;
         return;
@@ -54,7 +55,7 @@ export const requestAmplification = detector({
       const { ts, fields, origin } = fact.event;
       if (fields.on_wire === false) return;
       // Other hosts of the server may not report what their callers are told.
-      const key = hostKey(fact.attempt?.host ?? fields.host ?? origin.host, fact.server);
+      const { key } = hosts(fact.attempt?.host ?? fields.host ?? origin.host, fact.server);
       const window = windows.get(key) ?? { ts, steps: [], first: Math.floor(ts / stepMs), armed: true };
       const isFirst = !windows.has(key);
       window.ts = Math.max(window.ts, ts);

@@ -1,5 +1,5 @@
 /** A call that nobody was ever told about: its stream has ended, its caller still waits. */
-import { clientKey } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import { aboutAttempt, detector } from './detector.ts';
 
@@ -9,6 +9,7 @@ const RENEW_MS = 60_000;
 export const silentHang = detector({
   rule: 'silent_hang',
   on: ['operation', 'settle', 'reports'],
+  ignoresPlain: true,
   fires:
     'the last attempt of an operation ended undelivered and its caller was told nothing for 120 s, and later no `timeout`, on a client that reports what callers are told',
   means: 'The client noticed neither an answer nor an error. The agent that made the call is stuck.',

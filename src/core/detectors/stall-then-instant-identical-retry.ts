@@ -14,6 +14,7 @@ interface Stall {
 export const stallThenInstantIdenticalRetry = detector({
   rule: 'stall_then_instant_identical_retry',
   on: ['verdict'],
+  ignoresPlainWithout: 'stalled_calls',
   fires:
     'a call was cancelled after at least 30 s without a byte, and the identical call, opened within 10 s, was answered within 10 s',
   means:

@@ -4,13 +4,13 @@
  * calls it can say that they are not equal, and with a chance of 2^-32 wrongly that they are.
  */
 
-import { hash53 } from '../generation-set.ts';
 import type { Exchange } from '../model/exchange.ts';
-import { clientOf } from '../model/exchange.ts';
+import { knownClientOf, rpcHash, toolOf } from '../model/exchange-names.ts';
+import { hash53 } from '../model/hash53.ts';
 import { LIMITS } from '../model/limits.ts';
 import { keep } from '../state.ts';
 import { countEviction, type StoreHealth } from '../store.ts';
-import { createTags, findTagged, putTagged } from '../tags.ts';
+import { clearTags, createTags, findTagged, isTagged, putTagged } from '../tags.ts';
 
 export interface Success {
   /** Of the exchange's key: 32 bits of its hash. */
@@ -28,39 +28,44 @@ export interface Success {
 const STORE = 'successful_writes';
 const SLOTS = 2 ** Math.ceil(Math.log2(LIMITS.successfulWrites));
 
-/** One hash per name: the same few come again and again. Cleared whole, as in intern.ts. */
-const hashes = new Map<string, number>();
-function nameHash(name: string): number {
-  const known = hashes.get(name);
-  if (known !== undefined) return known;
-  if (hashes.size >= 1024) hashes.clear();
-  const hash = hash53(name);
-  hashes.set(name, hash);
-  return hash;
-}
-
 /** 32 bits, never 0. */
 const bits = (hash: number): number => hash >>> 0 || 1;
 export const exchangeBits = (exchange: { readonly hash: number }): number => bits(exchange.hash);
 
 /** As a key of a memory of clients. */
-export const clientBits = (client: string): string => String(bits(nameHash(client)));
+export const clientBits = (client: string): string => String(bits(hash53(client)));
 
-export const successOf = (exchange: Exchange): Success => ({
+const clientOf = (exchange: Exchange): number =>
+  exchange.client === null ? 0 : bits(knownClientOf(exchange, exchange.client).hash);
+const rpcOf = (exchange: Exchange): number => {
+  const hash = rpcHash(exchange);
+  return hash === 0 ? 0 : bits(hash);
+};
+
+const successOf = (exchange: Exchange): Success => ({
   exchange: exchangeBits(exchange),
-  client: exchange.client === null ? 0 : bits(nameHash(clientOf(exchange))),
-  rpc: typeof exchange.fields.rpc_id === 'string' ? bits(hash53(exchange.fields.rpc_id)) : 0,
+  client: clientOf(exchange),
+  rpc: rpcOf(exchange),
   openTs: exchange.openTs,
   openKnown: exchange.openKnown,
   ts: exchange.closeTs,
 });
 
+/** Mostly the one of the call before. */
+const latestHost = { name: '', hash: hash53('') };
+function hostHash(host: string): number {
+  if (host !== latestHost.name) {
+    latestHost.name = host;
+    latestHost.hash = hash53(host);
+  }
+  return latestHost.hash;
+}
+
 /** Of host, server, tool and arguments; null where the arguments are not known. Never 0. */
-export function callHash({ host, server, fields }: Exchange): number | null {
-  const { target, args_digest: digest } = fields;
+export function callHash(exchange: Exchange): number | null {
+  const { args_digest: digest } = exchange.fields;
   if (typeof digest !== 'string') return null;
-  const place =
-    nameHash(server) ^ Math.imul(nameHash(target ?? ''), 0x9e3779b1) ^ Math.imul(nameHash(host), 0x85ebca6b);
+  const place = toolOf(exchange).hash ^ Math.imul(hostHash(exchange.host), 0x85ebca6b);
   // The digest keeps its 53 bits; the rest moves them.
   return ((hash53(digest) + (place >>> 0) * 0x100001) % Number.MAX_SAFE_INTEGER) + 1;
 }
@@ -75,21 +80,29 @@ const SLOT_NUMBERS = 4;
 const SLOT_WORDS = 2 * SLOT_NUMBERS;
 const FIRST_WORD = 4;
 
+/** One of the two tables; the tags of both stand together. */
 class Generation {
   /** Made when it is first needed: many hosts only read. */
   #numbers = new Float64Array(0);
-  #tags = createTags(0);
   #words = new Uint32Array(0);
   size = 0;
   newest = Number.NEGATIVE_INFINITY;
 
-  get(hash: number): Success | undefined {
-    if (this.size === 0) return undefined;
-    const slot = findTagged(this.#tags, this.#numbers, SLOT_NUMBERS, hash);
-    return slot < 0 ? undefined : this.#at(slot);
+  constructor(
+    private readonly tags: Uint8Array,
+    private readonly table: number,
+  ) {}
+
+  /** Where a call stands, or ~ where it would. */
+  find(hash: number): number {
+    if (this.#numbers.length === 0) {
+      this.#numbers = new Float64Array(SLOT_NUMBERS * SLOTS);
+      this.#words = new Uint32Array(this.#numbers.buffer);
+    }
+    return findTagged(this.tags, this.table, this.#numbers, SLOT_NUMBERS, hash);
   }
 
-  #at(slot: number): Success {
+  at(slot: number): Success {
     const time = this.#numbers[SLOT_NUMBERS * slot + 1] as number;
     const openTs = Math.abs(time);
     const w = SLOT_WORDS * slot + FIRST_WORD;
@@ -104,33 +117,33 @@ class Generation {
     };
   }
 
-  set(hash: number, { exchange, client, rpc, openTs, openKnown, ts }: Success): void {
-    if (this.#numbers.length === 0) {
-      this.#numbers = new Float64Array(SLOT_NUMBERS * SLOTS);
-      this.#words = new Uint32Array(this.#numbers.buffer);
-      this.#tags = createTags(SLOTS);
-    }
-    let slot = findTagged(this.#tags, this.#numbers, SLOT_NUMBERS, hash);
-    if (slot < 0) {
-      slot = ~slot;
-      putTagged(this.#tags, this.#numbers, SLOT_NUMBERS, slot, hash);
+  /** `slot`: as `find` gave it. */
+  put(slot: number, hash: number, openTs: number, openKnown: boolean, ts: number): number {
+    let at = slot;
+    if (at < 0) {
+      at = ~at;
+      putTagged(this.tags, this.table, this.#numbers, SLOT_NUMBERS, at, hash);
       this.size++;
     }
-    this.#numbers[SLOT_NUMBERS * slot + 1] = openKnown ? openTs : -openTs;
-    const w = SLOT_WORDS * slot + FIRST_WORD;
+    this.#numbers[SLOT_NUMBERS * at + 1] = openKnown ? openTs : -openTs;
+    const w = SLOT_WORDS * at + FIRST_WORD;
     this.#words[w] = ts - openTs;
-    this.#words[w + 1] = exchange;
-    this.#words[w + 2] = client;
-    this.#words[w + 3] = rpc;
     if (ts > this.newest) this.newest = ts;
+    return w;
+  }
+
+  putNames(word: number, exchange: number, client: number, rpc: number): void {
+    this.#words[word + 1] = exchange;
+    this.#words[word + 2] = client;
+    this.#words[word + 3] = rpc;
   }
 
   /** Hash, open time, duration and the three hashes of each. */
   save(): Float64Array {
     const all = new Float64Array(6 * this.size);
     let at = 0;
-    for (let slot = 0; slot < this.#tags.length; slot++) {
-      if (this.#tags[slot] === 0) continue;
+    for (let slot = 0; at < all.length; slot++) {
+      if (!isTagged(this.tags, this.table, slot)) continue;
       const [n, w] = [SLOT_NUMBERS * slot, SLOT_WORDS * slot + FIRST_WORD];
       all.set(this.#numbers.subarray(n, n + 2), at);
       all.set(this.#words.subarray(w, w + 4), at + 2);
@@ -143,13 +156,14 @@ class Generation {
     for (let at = 0; at < all.length; at += 6) {
       const [hash, time, took, exchange, client, rpc] = all.subarray(at, at + 6) as unknown as Six;
       const openTs = Math.abs(time);
-      this.set(hash, { openTs, openKnown: time >= 0, ts: openTs + took, exchange, client, rpc });
+      const word = this.put(this.find(hash), hash, openTs, time >= 0, openTs + took);
+      this.putNames(word, exchange, client, rpc);
     }
     this.newest = newest;
   }
 
   clear(): void {
-    this.#tags.fill(0);
+    clearTags(this.tags, this.table);
     this.size = 0;
     this.newest = Number.NEGATIVE_INFINITY;
   }
@@ -163,8 +177,9 @@ export interface SuccessLog {
 /** `keepMs`: a generation that is forgotten while its newest entry is younger counts as given up. */
 export function createSuccessLog(health: StoreHealth, keepMs: number): SuccessLog {
   const half = LIMITS.successfulWrites / 2;
-  let young = new Generation();
-  let old = new Generation();
+  const tags = createTags(SLOTS);
+  let young = new Generation(tags, 0);
+  let old = new Generation(tags, 1);
   health.sizes.set(STORE, () => young.size + old.size);
   keep(health.parts, STORE, {
     save: () => [young, old].map((each) => [each.save(), each.newest]),
@@ -175,15 +190,23 @@ export function createSuccessLog(health: StoreHealth, keepMs: number): SuccessLo
   });
   return {
     swap(hash, exchange) {
-      const now = successOf(exchange);
-      const before = young.get(hash) ?? old.get(hash);
+      const ts = exchange.closeTs;
+      let slot = young.find(hash);
+      let before: Success | undefined;
+      if (slot >= 0) before = young.at(slot);
+      else if (old.size > 0) {
+        const there = old.find(hash);
+        if (there >= 0) before = old.at(there);
+      }
       if (young.size >= half) {
-        if (old.size > 0 && now.ts - old.newest <= keepMs) countEviction(health, STORE, old.size);
+        if (old.size > 0 && ts - old.newest <= keepMs) countEviction(health, STORE, old.size);
         old.clear();
         [young, old] = [old, young];
+        slot = young.find(hash);
       }
-      young.set(hash, now);
-      return before === undefined ? undefined : { before, now };
+      const word = young.put(slot, hash, exchange.openTs, exchange.openKnown, ts);
+      young.putNames(word, exchangeBits(exchange), clientOf(exchange), rpcOf(exchange));
+      return before === undefined ? undefined : { before, now: successOf(exchange) };
     },
   };
 }

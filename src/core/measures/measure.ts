@@ -11,7 +11,7 @@ import { statusMeaning } from '../protocol/status.ts';
 import { keepMap, type Parts } from '../state.ts';
 import { createLabelBudget } from './budget.ts';
 import type { Cells } from './cells.ts';
-import { sizeClass } from './domains.ts';
+import { OTHER, sizeClass } from './domains.ts';
 import { createServerMeters, type ServerMeters } from './meters.ts';
 
 /** Every way in which a response stream can be ambiguous. */
@@ -23,6 +23,8 @@ const AMBIGUITIES = [
 
 export interface Measure {
   (fact: Fact): void;
+  /** The same for the fact that comes once per exchange. */
+  verdict(fact: VerdictFact): void;
   /** The label of a server, within its budget. */
   serverLabel(name: string): string;
 }
@@ -33,6 +35,12 @@ export function createMeasure(cells: Cells, parts: Parts): Measure {
   const seen = new Map<string, Set<Version>>();
   /** Servers whose regime is shown. */
   const regimes = keepMap<string, true>(parts, 'shown_regimes');
+
+  /** Said again and again where a server is spoken to in two revisions. */
+  const onSeen = (name: string, version: Version | null): void => {
+    const versions = name === OTHER ? undefined : seen.get(name);
+    if (versions === undefined || (version !== null && !versions.has(version))) greet(budget.server(name), version);
+  };
 
   /** Series that alerts ask for exist at 0 before anything happens, so that `increase()` sees the first event. */
   const greet = (server: string, version: Version | null): void => {
@@ -150,14 +158,14 @@ export function createMeasure(cells: Cells, parts: Parts): Measure {
         onContract(fact.server, fact.contract);
         break;
       case 'seen':
-        greet(budget.server(fact.server), fact.version);
+        onSeen(fact.server, fact.version);
         break;
       case 'finding':
         onFinding(fact);
         break;
     }
   };
-  return Object.assign(measure, { serverLabel: budget.peek });
+  return Object.assign(measure, { verdict: onVerdict, serverLabel: budget.peek });
 }
 
 const isUndelivered = (rule: FindingFact['rule']): rule is (typeof UNDELIVERED)[number] =>

@@ -5,7 +5,7 @@
 import type { OperationFact } from '../model/operation.ts';
 import { ERROR_TYPES, RESULTS } from '../model/operation.ts';
 import { type JudgedKind, OUTCOMES, type Outcome, STREAMS, type Verdict } from '../model/verdict.ts';
-import { METHODS, type Method } from '../protocol/methods.ts';
+import { CALL, METHODS, type Method } from '../protocol/methods.ts';
 import type { Version } from '../protocol/revisions.ts';
 import type { LabelBudget } from './budget.ts';
 import { CATALOG, type LabelValues, type MetricKey } from './catalog.ts';
@@ -14,6 +14,7 @@ import { addIn, type Cell, type Cells, observeIn } from './cells.ts';
 type Kept = (Cell | undefined)[];
 
 interface VersionMeters {
+  readonly version: Version;
   /** By verdict and stream. */
   readonly closes: Kept;
   /** By method and result. */
@@ -39,22 +40,23 @@ export interface ServerMeters {
 }
 
 const METHOD_NUMBERS: ReadonlyMap<string | null, number> = new Map(METHODS.map((method, i) => [method, i]));
+const CALL_METHOD = METHODS.indexOf(CALL);
 const OTHER_METHOD = METHODS.indexOf('_other');
 /** The first word of each list is what nearly every sample has. */
 const numberOf = <T>(words: readonly T[], word: T): number => (words[0] === word ? 0 : words.indexOf(word));
 
 export function createServerMeters(label: string, cells: Cells, budget: LabelBudget): ServerMeters {
-  const versions = new Map<Version, VersionMeters>();
+  /** The two or three that a server is spoken to in. */
+  const versions: VersionMeters[] = [];
   const bytesBy: Kept = [];
   const endpoints = new Map<string, Kept>();
 
   const metersOf = (version: Version): VersionMeters => {
-    let known = versions.get(version);
-    if (known === undefined) {
-      known = { closes: [], operations: [], durations: [] };
-      versions.set(version, known);
-    }
-    return known;
+    for (let i = 0; i < versions.length; i++)
+      if ((versions[i] as VersionMeters).version === version) return versions[i] as VersionMeters;
+    const fresh: VersionMeters = { version, closes: [], operations: [], durations: [] };
+    versions.push(fresh);
+    return fresh;
   };
 
   /** Keeps the cell under a number that stands for the label values; past the series cap nothing is kept. */
@@ -130,7 +132,7 @@ export function createServerMeters(label: string, cells: Cells, budget: LabelBud
     },
     operation({ version, method: name, result, errorType, durationMs, trace, ts }) {
       const { operations, durations } = metersOf(version);
-      const method = METHOD_NUMBERS.get(name) ?? OTHER_METHOD;
+      const method = name === CALL ? CALL_METHOD : (METHOD_NUMBERS.get(name) ?? OTHER_METHOD);
       const number = method * RESULTS.length + numberOf(RESULTS, result);
       const cell = keptAt(operations, number);
       if (cell !== undefined) addIn(cell, 1, trace, ts);

@@ -7,7 +7,7 @@ import type { Due } from './due.ts';
 import type { EventFields, Origin, WireEvent } from './event.ts';
 import { LINE_FIELDS } from './fields.ts';
 import { type FieldsHolder, pickFields } from './keep.ts';
-import { createPairKeys } from './pair-keys.ts';
+import type { Pair } from './pair-keys.ts';
 import type { Policy, ServerPolicy } from './policy.ts';
 import type { StreamKind } from './verdict.ts';
 
@@ -32,8 +32,10 @@ export interface Exchange extends Due {
   /** Union of the lines so far. */
   fields: EventFields;
   client: string | null;
-  /** What `clientOf` found; null until it was asked. */
-  clientKey: string | null;
+  /** What exchange-names.ts found; null until it was asked. */
+  ofClient: Pair | null;
+  ofTool: Pair | null;
+  ofRpc: number | null;
   server: string;
   policy: ServerPolicy | undefined;
   /** host:port, null where no line named one. */
@@ -96,20 +98,15 @@ export function writerKey(
   const host = line.host ?? origin.host;
   return host === origin.host ? writer : `${host}\n${writer}`;
 }
-/** One transport instance; exchanges without a client are told apart by server at least. */
-export function clientKey(host: string, client: string | null, server: string): string {
-  return client === null ? `${host}\n\n${server}` : clientKeys(host, client);
-}
-
-const clientKeys = createPairKeys();
-
 /** The `server` value of a line or record: named, else host:port of the endpoint, else `unknown` (design section 3). */
 export const serverName = (fields: Pick<EventFields, 'server' | 'endpoint'>): string =>
   fields.server ?? hostPort(fields.endpoint) ?? 'unknown';
 
 function identify(exchange: Exchange, policy: Policy): void {
   const { fields } = exchange;
-  exchange.clientKey = null;
+  exchange.ofClient = null;
+  exchange.ofTool = null;
+  exchange.ofRpc = null;
   const name = serverName(fields);
   exchange.policy = policy.servers.length === 0 ? undefined : policy.server(name);
   exchange.server = exchange.policy?.name ?? name;
@@ -141,7 +138,9 @@ export function createExchange(key: string, hash: number, host: string, event: W
     // The line of a lone close is read and dropped; what stays open keeps its own copy.
     fields: type === 'close' ? fields : pickFields(fields, LINE_FIELDS[type as 'open']),
     client: fields.client ?? null,
-    clientKey: null,
+    ofClient: null,
+    ofTool: null,
+    ofRpc: null,
     server: '',
     policy: undefined,
     endpoint: null,
@@ -256,11 +255,6 @@ export function hasHead(exchange: Exchange): boolean {
 const isRefusal = (status: number | null | undefined): boolean =>
   typeof status === 'number' && ((status >= 300 && status < 400) || status === 401 || status === 403);
 
-/** Key of the transport instance that sent it. */
-export function clientOf(exchange: Exchange): string {
-  exchange.clientKey ??= clientKey(exchange.host, exchange.client, exchange.server);
-  return exchange.clientKey;
-}
 /** On a revision without sessions and resumption (2026-07-28 and later). */
 export const isStateless = ({ fields }: Exchange): boolean =>
   isStatelessRevision(fields.protocol_version, fields.meta_protocol_version);

@@ -25,3 +25,9 @@ export function internalized(text: string): string {
   delete names[text];
   return own;
 }
+
+/**
+ * Two names as one flat text of its own. What a template puts together is a tree of its parts, which keeps alive whatever they were cut
+ * from; made the engine's own it would lie among what lives for long, though most names of a flood never come again.
+ */
+export const joined = (a: string, between: string, b: string): string => [a, b].join(between);

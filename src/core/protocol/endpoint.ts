@@ -1,6 +1,6 @@
 /** Endpoints as `host:port`, the only form that leaves the tap: path, query and user info are dropped, default ports written out. */
 
-import { internalized } from '../model/intern.ts';
+import { internalized, joined } from '../model/intern.ts';
 
 const SHAPE = /^(?:(https?):\/\/)?(?:[^@/?#\s]*@)?(\[[0-9a-fA-F:.%]+\]|[^:/?#\s@[\]]+)(?::(\d{1,5}))?(?:[/?#].*)?$/i;
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
@@ -13,9 +13,10 @@ function parse(endpoint: string): string | null {
   if (match === null) return null;
   const [, scheme, host, port] = match;
   const name = (host as string).toLowerCase();
-  if (port !== undefined) return `${name}:${Number(port)}`;
-  if (scheme === undefined) return name;
-  return `${name}:${scheme.toLowerCase() === 'https' ? 443 : 80}`;
+  if (port !== undefined) return joined(name, ':', String(Number(port)));
+  // As it was cut out it would keep the whole URL alive.
+  if (scheme === undefined) return internalized(name);
+  return joined(name, ':', scheme.toLowerCase() === 'https' ? '443' : '80');
 }
 
 /** `host:port` of a URL or a bare `host:port` (or an instance name); null where there is none. */
@@ -23,9 +24,7 @@ export function hostPort(endpoint: string | null | undefined): string | null {
   if (endpoint === undefined || endpoint === null) return null;
   let known = cache.get(endpoint);
   if (known === undefined) {
-    const parsed = parse(endpoint);
-    // As it is put together it would keep the whole URL alive.
-    known = parsed === null ? null : internalized(parsed);
+    known = parse(endpoint);
     // Cleared whole rather than aged: a host talks to a handful of endpoints, a flood only costs the parse again.
     if (cache.size >= CACHE_SIZE) cache.clear();
     cache.set(endpoint, known);

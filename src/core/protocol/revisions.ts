@@ -11,14 +11,16 @@ export const VERSIONS = [
 ] as const;
 export type Version = (typeof VERSIONS)[number];
 
-const KNOWN = new Map<string, Version>(VERSIONS.filter((v) => v !== 'other' && v !== 'unknown').map((v) => [v, v]));
+/** The newest first: a handful of words is compared sooner than looked up. */
+const DATED: readonly Version[] = VERSIONS.filter((v) => v !== 'other' && v !== 'unknown').reverse();
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /** The `protocol_version` label: the header decides, `_meta` stands in for it, absence is `unknown`. */
 export function versionLabel(header: string | null | undefined, meta: string | null | undefined): Version {
   const version = header ?? meta;
   if (version === undefined || version === null) return 'unknown';
-  return KNOWN.get(version) ?? 'other';
+  for (let i = 0; i < DATED.length; i++) if (DATED[i] === version) return DATED[i] as Version;
+  return 'other';
 }
 
 /** Is this the stateless protocol (2026-07-28 and later)? An unknown revision follows the older rules (design section 6). */

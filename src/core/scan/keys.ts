@@ -2,7 +2,7 @@
  * The keys that a line may have, as bytes to compare with. Each remembers which key came after it last time: writers keep their order,
  * so most keys are confirmed, not searched.
  */
-import type { FieldName } from '../model/fields.ts';
+import { type EventType, type FieldName, fieldsOf } from '../model/fields.ts';
 import { SLOTS } from '../model/record.ts';
 import { type Field, fits, KNOWN_FIELDS, REQUIRED_FIELDS } from '../stages/decode.ts';
 import { mix, QUOTE } from './words.ts';
@@ -18,10 +18,19 @@ export const NEVER = 5;
 export interface Key {
   /** The name in quotes and its colon. */
   readonly bytes: Uint8Array;
-  /** The same, four bytes each; the last word overlaps the one before (a key has four bytes at least). */
-  readonly words: Int32Array;
+  readonly length: number;
+  /**
+   * The same, eight bytes each, the last eight overlapping those before. As floating-point numbers: printable ASCII is never NaN nor a
+   * zero, so that two are equal if and only if their bytes are.
+   */
+  readonly eights: Float64Array;
+  /** Of a shorter one: its first and its last four bytes (a key has four at least). */
+  readonly head: number;
+  readonly tail: number;
   readonly slot: number;
   readonly kind: number;
+  /** The types of line that may have it, a bit each (`typeBit`). */
+  readonly types: number;
   /** Text that may stand here; values that were found good are remembered. */
   readonly accepts: (text: string) => boolean;
   /** The key that came after it last time, and one that did before: lines of two kinds take turns. */
@@ -71,13 +80,34 @@ function kindOf(field: Field): number {
 
 const asciiOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
+const EVENT_TYPES = [...REQUIRED_FIELDS.keys()] as readonly EventType[];
+export const typeBit = (type: string): number => 1 << EVENT_TYPES.indexOf(type as EventType);
+/** Every line has `v`, `type` and `ts`. */
+const typesOf = (name: string, slot: number): number => {
+  let types = 0;
+  for (const type of EVENT_TYPES) if (slot >= V || fieldsOf(type).includes(name as FieldName)) types |= typeBit(type);
+  return types;
+};
+
 function createKey(name: string, slot: number, kind: number, accepts: Key['accepts']): Key {
   const bytes = asciiOf(`"${name}":`);
+  const { length } = bytes;
   const view = new DataView(bytes.buffer);
-  const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, i) =>
-    view.getInt32(Math.min(4 * i, bytes.length - 4), true),
+  const eights = Float64Array.from({ length: length < 8 ? 0 : Math.ceil(length / 8) }, (_, i) =>
+    view.getFloat64(Math.min(8 * i, length - 8), true),
   );
-  const key: Omit<Key, 'next' | 'other' | 'place'> = { bytes, words, slot, kind, accepts };
+  const [head, tail] = [view.getInt32(0, true), view.getInt32(length - 4, true)];
+  const key: Omit<Key, 'next' | 'other' | 'place'> = {
+    bytes,
+    length,
+    eights,
+    head,
+    tail,
+    slot,
+    kind,
+    types: typesOf(name, slot),
+    accepts,
+  };
   return Object.assign(key, { next: key as Key, other: key as Key, place: 0 });
 }
 
@@ -104,10 +134,15 @@ function placeOf(bytes: Uint8Array, start: number, end: number): number {
   return (hash ^ (hash >>> 15)) & (PLACES - 1);
 }
 
-export function isAt(view: DataView, at: number, { words, bytes }: Key): boolean {
-  const last = words.length - 1;
-  for (let i = 0; i < last; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false;
-  return view.getInt32(at + bytes.length - 4, true) === words[last];
+/** It must end within the view. */
+export function isAt(view: DataView, at: number, key: Key): boolean {
+  const { length } = key;
+  if (length < 8) return view.getInt32(at, true) === key.head && view.getInt32(at + length - 4, true) === key.tail;
+  const { eights } = key;
+  const last = eights.length - 1;
+  if (view.getFloat64(at + length - 8, true) !== eights[last]) return false;
+  for (let i = 0; i < last; i++) if (view.getFloat64(at + 8 * i, true) !== eights[i]) return false;
+  return true;
 }
 
 export class Keys {
@@ -132,7 +167,7 @@ export class Keys {
     for (let place = placeOf(bytes, at, end); ; place = (place + 1) & (PLACES - 1)) {
       const key = this.#places[place];
       if (key === undefined) return undefined;
-      if (at + key.bytes.length <= last && isAt(view, at, key)) return key;
+      if (at + key.length <= last && isAt(view, at, key)) return key;
     }
   }
 }

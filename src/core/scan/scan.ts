@@ -5,10 +5,10 @@
  * the line before and the same few values are recognised instead of built.
  */
 import type { Origin, WireEvent } from '../model/event.ts';
-import { type EventType, fieldsOf, MAX_ID_BYTES } from '../model/fields.ts';
+import { type EventType, MAX_ID_BYTES } from '../model/fields.ts';
 import { recordFrom, SLOTS } from '../model/record.ts';
 import { REQUIRED_FIELDS } from '../stages/decode.ts';
-import { BOOL, COUNT, INT, isAt, Keys, TEXT, TS, TYPE, UNIQUE, V } from './keys.ts';
+import { BOOL, COUNT, INT, isAt, Keys, TEXT, TS, TYPE, typeBit, UNIQUE, V } from './keys.ts';
 import { Texts } from './texts.ts';
 import {
   bytesBefore,
@@ -30,12 +30,20 @@ import {
   ZERO,
 } from './words.ts';
 
+interface TypeSlots {
+  readonly required: readonly number[];
+  readonly bit: number;
+}
+
 export class LineScanner {
   readonly #keys = new Keys();
   readonly #texts = new Texts();
-  readonly #required = new Map<string, readonly number[]>();
-  /** By type: which slots its lines have. */
-  readonly #declared = new Map<string, Uint8Array>();
+  readonly #types = new Map<string, TypeSlots>();
+  /** That of the line before: mostly it is the same. */
+  #type = '';
+  #slots: TypeSlots = { required: [], bit: 0 };
+  /** The types that may have all keys of the line in work. */
+  #mayBe = 0;
   /** Values of the line in work by slot; undefined between two lines. */
   readonly #values: unknown[] = new Array(TS + 1).fill(undefined);
   readonly #used = new Uint8Array(1024);
@@ -45,11 +53,7 @@ export class LineScanner {
   constructor() {
     for (const [type, names] of REQUIRED_FIELDS) {
       const slots = names.map((name) => SLOTS.get(name) as number);
-      this.#required.set(type, slots);
-      const declared = new Uint8Array(TS + 1);
-      for (const name of fieldsOf(type as EventType)) declared[SLOTS.get(name) as number] = 1;
-      for (const slot of [V, TYPE, TS]) declared[slot] = 1;
-      this.#declared.set(type, declared);
+      this.#types.set(type, { required: slots, bit: typeBit(type) });
     }
   }
 
@@ -67,10 +71,13 @@ export class LineScanner {
     const type = values[TYPE] as EventType | null | undefined;
     const ts = values[TS] as number | null | undefined;
     if (count >= 0 && values[V] === 1 && type !== undefined && type !== null && ts !== undefined && ts !== null) {
-      let complete = true;
-      const declared = this.#declared.get(type) as Uint8Array;
-      for (let i = 0; i < count; i++) if (declared[this.#used[i] as number] === 0) complete = false;
-      for (const slot of this.#required.get(type) as readonly number[])
+      if (type !== this.#type) {
+        this.#slots = this.#types.get(type) as TypeSlots;
+        this.#type = type;
+      }
+      const { required, bit } = this.#slots;
+      let complete = (this.#mayBe & bit) !== 0;
+      for (const slot of required)
         if (values[slot] === undefined || values[slot] === null || values[slot] === '') complete = false;
       if (complete) event = { type, ts, origin, line, offset, fields: recordFrom(values) };
     }
@@ -83,6 +90,7 @@ export class LineScanner {
   #read(bytes: TextBytes, view: DataView, start: number, last: number, values: unknown[]): number {
     const used = this.#used;
     let count = 0;
+    let mayBe = -1;
     let at = start;
     const keys = this.#keys;
     const texts = this.#texts;
@@ -92,17 +100,16 @@ export class LineScanner {
     while (at < last) {
       at++;
       let name = key.next;
-      if (at + name.bytes.length > last || !isAt(view, at, name)) {
+      if (at + name.length > last || !isAt(view, at, name)) {
         const { other } = key;
-        const found =
-          at + other.bytes.length <= last && isAt(view, at, other) ? other : keys.find(bytes, view, at, last);
+        const found = at + other.length <= last && isAt(view, at, other) ? other : keys.find(bytes, view, at, last);
         if (found === undefined) return ~count;
         key.other = name;
         key.next = found;
         name = found;
       }
       key = name;
-      at += name.bytes.length;
+      at += name.length;
       const { kind, slot } = name;
       let byte = bytes[at] as number;
       let value: unknown;
@@ -173,10 +180,12 @@ export class LineScanner {
         else return ~count;
       }
       if (count === used.length) return ~count;
+      mayBe &= name.types;
       values[slot] = value;
       used[count++] = slot;
       if (at < last ? bytes[at] !== COMMA : at > last) return ~count;
     }
+    this.#mayBe = mayBe;
     return count;
   }
 }

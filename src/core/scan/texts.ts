@@ -15,10 +15,21 @@ export class Texts {
   /** Slot and length of the text at a place. */
   readonly #kinds = new Int32Array(PLACES + 1).fill(-1);
   readonly #words = new Int32Array((PLACES + 1) * PLACE_WORDS);
+  /** The same memory: plain text is no NaN and no zero, so eight bytes may be compared as one number. */
+  readonly #eights = new Float64Array(this.#words.buffer);
+  /** 1: the text of a place was seen once. Most names of a flood never come again, and the engine's own strings are dear to make. */
+  readonly #once = new Uint8Array(PLACES + 1);
   #turn = 0;
 
   at(place: number): string {
-    return this.#texts[place] as string;
+    return this.#once[place] === 0 ? (this.#texts[place] as string) : this.#adopt(place);
+  }
+
+  #adopt(place: number): string {
+    const own = internalized(this.#texts[place] as string);
+    this.#texts[place] = own;
+    this.#once[place] = 0;
+    return own;
   }
 
   /** The length of the value that stood under this key last time if it stands here again, else -1. */
@@ -34,9 +45,13 @@ export class Texts {
     const kept = place * PLACE_WORDS;
     const whole = length >> 2;
     if ((length & 3) > 0 && words[kept + whole] !== tailOf(view, at, length)) return false;
+    if ((whole & 1) > 0 && words[kept + whole - 1] !== view.getInt32(at + 4 * whole - 4, true)) return false;
+    const eights = this.#eights;
+    const first = place * (PLACE_WORDS / 2);
+    const pairs = length >> 3;
     let i = 0;
-    while (i < whole && words[kept + i] === view.getInt32(at + 4 * i, true)) i++;
-    return i === whole;
+    while (i < pairs && eights[first + i] === view.getFloat64(at + 8 * i, true)) i++;
+    return i === pairs;
   }
 
   /** The one string of this value of this field; undefined: the field does not take it. */
@@ -54,11 +69,10 @@ export class Texts {
     for (let place = first; place <= first + 1; place++) {
       if (kinds[place] !== kind || !this.#isAt(view, from, place, length)) continue;
       key.place = place;
-      return this.#texts[place];
+      return this.at(place);
     }
     const text = bytes.latin1Slice(from, to);
     if (!key.accepts(text)) return undefined;
-    const own = internalized(text);
     // Values that meet at a place must not push each other out on every line.
     this.#turn ^= 1;
     const place = kinds[first] === -1 ? first : kinds[first + 1] === -1 ? first + 1 : first + this.#turn;
@@ -66,9 +80,10 @@ export class Texts {
     const kept = place * PLACE_WORDS;
     for (let i = 0; i < length >> 2; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
     if ((length & 3) > 0) words[kept + (length >> 2)] = tailOf(view, from, length);
-    this.#texts[place] = own;
+    this.#texts[place] = text;
+    this.#once[place] = 1;
     kinds[place] = kind;
     key.place = place;
-    return own;
+    return text;
   }
 }

@@ -162,8 +162,15 @@ export const VERDICT_TABLE: readonly Row[] = [
   },
 ];
 
+/** Asked apart from the others: it decides nearly always, and one call in one place is cheaper than the first turn of a loop. */
+const FIRST_ROW = VERDICT_TABLE[0] as Row;
+
 export function decide(facts: StreamFacts): Decision | 'suspended' {
-  for (const row of VERDICT_TABLE) if (row.when(facts)) return row.verdict(facts);
+  if (FIRST_ROW.when(facts)) return FIRST_ROW.verdict(facts);
+  for (let i = 1; i < VERDICT_TABLE.length; i++) {
+    const row = VERDICT_TABLE[i] as Row;
+    if (row.when(facts)) return row.verdict(facts);
+  }
   throw new Error('the last row of the verdict table always matches');
 }
 

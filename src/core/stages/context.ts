@@ -3,7 +3,8 @@
  * deletion of its session, the end of its carrier. Bounded memories, asked once when the exchange closes.
  */
 import type { WireEvent } from '../model/event.ts';
-import { type Contract, clientKey, type Exchange, type ExchangeKey } from '../model/exchange.ts';
+import type { Contract, Exchange, ExchangeKey } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange-names.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { ServerPolicy } from '../model/policy.ts';
 import { keepValues } from '../state.ts';

@@ -4,10 +4,10 @@
  * outcome.ts, when it is over in ending.ts.
  */
 
-import { hash53 } from '../generation-set.ts';
 import type { WireEvent } from '../model/event.ts';
 import { createExchangeKey, type Exchange, isOperation, serverLabel } from '../model/exchange.ts';
 import type { Fact } from '../model/facts.ts';
+import { hash53 } from '../model/hash53.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';

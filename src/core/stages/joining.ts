@@ -96,6 +96,17 @@ export function createJoining(health: StoreHealth): Joining {
   const byCall = keepMap<string, Slot>(health.parts, 'joining_by_call');
   /** How many operations of the index have a digest of this ending (LIMITS.operations fits 16 bits). */
   const endings = new Uint16Array(ENDINGS);
+  /** Whether there is any, a bit each: small enough to stay in the nearest cache. */
+  const used = new Uint32Array(ENDINGS / 32);
+  const enter = (ending: number): void => {
+    (endings[ending] as number)++;
+    (used[ending >> 5] as number) |= 1 << ending;
+  };
+  const withdraw = (ending: number): void => {
+    (endings[ending] as number)--;
+    if (endings[ending] === 0) (used[ending >> 5] as number) &= ~(1 << ending);
+  };
+  const isUsed = (ending: number): boolean => ((used[ending >> 5] as number) & (1 << ending)) !== 0;
   const byRequestKey = keepMap<string, Set<Operation>>(health.parts, 'joining_by_request_key');
   const own = keepValues(health.parts, 'joining', { indexed: 0, nextSweep: 0 });
 
@@ -103,9 +114,7 @@ export function createJoining(health: StoreHealth): Joining {
     save: () => [],
     load: () => {},
     loaded() {
-      const count = ({ indexed }: Operation): void => {
-        (endings[(indexed as IndexPlace).ending] as number)++;
-      };
+      const count = ({ indexed }: Operation): void => enter((indexed as IndexPlace).ending);
       for (const slot of byCall.values())
         if (slot instanceof Map) for (const operations of slot.values()) operations.forEach(count);
         else count(slot);
@@ -117,7 +126,7 @@ export function createJoining(health: StoreHealth): Joining {
     own.indexed++;
     if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
     if (place.key === null) return;
-    (endings[place.ending] as number)++;
+    enter(place.ending);
     const slot = byCall.get(place.key);
     if (slot === undefined) byCall.set(place.key, operation);
     else if (slot instanceof Map) setIn(slot, place.client, () => new Set()).add(operation);
@@ -132,7 +141,7 @@ export function createJoining(health: StoreHealth): Joining {
     own.indexed--;
     if (place.requestKey !== null) dropFrom(byRequestKey, place.requestKey, operation);
     if (place.key === null) return;
-    (endings[place.ending] as number)--;
+    withdraw(place.ending);
     const slot = byCall.get(place.key);
     if (slot instanceof Map) dropFrom(slot, place.client, operation);
     if (slot === operation || (slot instanceof Map && slot.size === 0)) byCall.delete(place.key);
@@ -169,7 +178,7 @@ export function createJoining(health: StoreHealth): Joining {
     const { fields, client } = exchange;
     const method = fields.method ?? null;
     const digest = digestOf(fields.args_digest ?? null, method);
-    if (digest === null || endings[endingOf(digest)] === 0) return undefined;
+    if (digest === null || !isUsed(endingOf(digest))) return undefined;
     const slot = byCall.get(keyOf(digest, exchange.host, exchange.server, method, fields.target ?? null));
     if (slot === undefined) return undefined;
     if (!(slot instanceof Map)) return mayContinue(slot, exchange) ? firstOf([slot], exchange) : undefined;

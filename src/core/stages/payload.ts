@@ -1,6 +1,7 @@
 /** What parse and settle lines say. Parse (design section 7): ok, cut or malformed, and the size that its class is taken from. */
 import type { WireEvent } from '../model/event.ts';
-import { clientKey, serverLabel } from '../model/exchange.ts';
+import { serverLabel } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange-names.ts';
 import type { ParseFact, SettleFact } from '../model/facts.ts';
 import type { Attempt, ParseOf } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';

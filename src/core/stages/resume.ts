@@ -4,7 +4,8 @@
  */
 
 import type { Due } from '../model/due.ts';
-import { clientKey, type Exchange, isResumeLeg, recordsOf } from '../model/exchange.ts';
+import { type Exchange, isResumeLeg, recordsOf } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange-names.ts';
 import { LINE_FIELDS } from '../model/fields.ts';
 import { pickFields } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';

@@ -3,12 +3,11 @@
  * (cancellation, session deletion, a lost carrier, the contract in force), and routes parse and settle lines. It judges nothing.
  */
 
-import { GenerationSet, hash53 } from '../generation-set.ts';
+import { GenerationSet } from '../generation-set.ts';
 import type { Due } from '../model/due.ts';
 import type { WireEvent } from '../model/event.ts';
 import {
   type Contract,
-  clientKey,
   createExchange,
   createExchangeKey,
   type Exchange,
@@ -16,6 +15,8 @@ import {
   recordsOf,
   serverName,
 } from '../model/exchange.ts';
+import { clientKey } from '../model/exchange-names.ts';
+import { hash53 } from '../model/hash53.ts';
 import { keepEvent } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
