@@ -38,9 +38,9 @@ export function operationContext(trace: string | null, first: Attempt): TraceCon
 }
 
 /**
- * Is this trace within the share (0 to 1) that is kept? By the lowest 56 bits of its id, which W3C wants to be random: everybody who
- * samples like this keeps the same traces.
+ * Is this trace within the share (0 to 1) that is kept? By the highest 52 of the lowest 56 bits of its id, which W3C wants to be random:
+ * everybody who samples like this keeps the same traces. (A number holds 53 bits.)
  */
 export function isWithinShare(traceId: string, share: number): boolean {
-  return Number.parseInt(traceId.slice(-14), 16) < share * 2 ** 56;
+  return Number.parseInt(traceId.slice(-14, -1), 16) < share * 2 ** 52;
 }

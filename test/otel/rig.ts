@@ -106,9 +106,14 @@ export function startRig(t: TestContext, receiver: Pick<Receiver, 'url' | 'recei
     ...options.otel,
   });
   const own = otel;
-  t.after(() => own.close());
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (!isClosed) await own.close();
+    isClosed = true;
+  };
+  t.after(close);
   return {
-    ...{ cells, clock, otel: own, settings, exposition, said },
+    ...{ cells, clock, otel: { ...own, close }, settings, exposition, said },
     async scrape() {
       const answer = await exposition.scrape('text');
       assert.ok('text' in answer);

@@ -60,7 +60,7 @@ type Send = <S extends Signal>(
   withinMs?: number,
 ) => Promise<SendResult>;
 
-/** @throws where something else in this process has registered an SDK. */
+/** @throws while another one is not closed. */
 export function createOtel(options: OtelOptions): Otel {
   const { settings, cells, exposition, since, say, clock = CLOCK } = options;
   const { targets, isDelta } = settings;

@@ -3,7 +3,7 @@
  * hand over what was just made. It makes SDK objects out of plain values and knows the resource; it counts, queues and decides nothing.
  * The only file besides its neighbours here that loads the SDK: never import it statically from outside of otel.ts.
  */
-import { context, metrics as metricsApi, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { metrics as metricsApi, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { logs as logsApi } from '@opentelemetry/api-logs';
 import { type logs, metrics, NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import type { TraceContext } from '../../exporters/otel-ids.ts';
@@ -39,8 +39,13 @@ class PulledReader extends metrics.MetricReader {
 const remote = ({ traceId, spanId }: TraceContext, isRemote = true) =>
   trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: 1, isRemote });
 
-/** @throws where something else in this process has registered an SDK. */
+/** OpenTelemetry's API holds one of each provider for the whole process. */
+let isInUse = false;
+
+/** @throws while another one is not closed. */
 export function createSdk({ resource, produce }: SdkOptions): Sdk {
+  if (isInUse) throw new Error('the SDK of OpenTelemetry is in use');
+  isInUse = true;
   const producer = {
     async collect() {
       const scopeMetrics = [{ scope: SCOPE, metrics: produce() }];
@@ -115,7 +120,8 @@ export function createSdk({ resource, produce }: SdkOptions): Sdk {
     },
     async close() {
       await sdk.shutdown();
-      for (const api of [trace, metricsApi, logsApi, context]) api.disable();
+      for (const api of [trace, metricsApi, logsApi]) api.disable();
+      isInUse = false;
     },
   };
 }
