@@ -58,6 +58,9 @@ export function createSdk({ resource, produce }: SdkOptions): Sdk {
   let ended: tracing.ReadableSpan[] = [];
   let emitted: logs.ReadableLogRecord[] = [];
   const done = async (): Promise<void> => {};
+  // With this variable NodeSDK writes to stdout what it does and what it sends; evidence may go there, and nothing else may.
+  const { OTEL_LOG_LEVEL: level } = process.env;
+  delete process.env.OTEL_LOG_LEVEL;
   const sdk = new NodeSDK({
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(resource)),
     resourceDetectors: [resources.hostDetector, resources.envDetector],
@@ -72,8 +75,9 @@ export function createSdk({ resource, produce }: SdkOptions): Sdk {
     spanProcessors: [{ onStart() {}, onEnd: (span) => void ended.push(span), forceFlush: done, shutdown: done }],
     logRecordProcessors: [{ onEmit: (record) => void emitted.push(record), forceFlush: done, shutdown: done }],
   });
-  sdk.start();
+  if (level !== undefined) process.env.OTEL_LOG_LEVEL = level;
   listenForPartialSuccess();
+  sdk.start();
   const tracer = trace.getTracerProvider().getTracer(SCOPE.name, SCOPE.version);
   const logger = logsApi.getLoggerProvider().getLogger(SCOPE.name, SCOPE.version);
 
