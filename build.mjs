@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
  * own, never uses. They are left out of the chunk (docs/decisions/0019-opentelemetry-out.md).
  */
 const UNUSED_OTEL =
-  /^@opentelemetry\/(exporter-(trace|metrics|logs)-otlp-grpc|exporter-zipkin|exporter-prometheus|propagator-b3|propagator-jaeger|configuration|instrumentation)$/;
+  /^@opentelemetry\/(exporter-(trace|metrics|logs)-otlp-grpc|exporter-zipkin|exporter-prometheus|otlp-grpc-exporter-base|propagator-b3|propagator-jaeger|configuration|instrumentation)$/;
 const withoutUnusedOtel = {
   name: 'without-unused-otel',
   setup(bundle) {

@@ -68,7 +68,9 @@ export function withSidecar(main, use, more = []) {
     const ended = new Promise((resolve) => child.on('close', resolve));
     try {
       const { url, localUrl } = await listening(child, more.length > 0);
-      const { status } = await fetch(url);
+      let { status } = await fetch(url);
+      // It has not looked at its folder yet.
+      while (status === 503) ({ status } = await fetch(url));
       const startCpuSeconds = cpuSecondsOf(child.pid);
       if (status !== 200) throw new Error(`/metrics answered ${status}`);
       return await use({ pid: child.pid, url, localUrl, folder, startCpuSeconds });
