@@ -8,6 +8,21 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('.', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
 
+/**
+ * NodeSDK imports every exporter there is, gRPC's included: 2 MB and 6 MiB at run time that this sidecar, which hands it exporters of its
+ * own, never uses. They are left out of the chunk (docs/decisions/0019-opentelemetry-out.md).
+ */
+const UNUSED_OTEL =
+  /^@opentelemetry\/(exporter-(trace|metrics|logs)-otlp-grpc|exporter-zipkin|exporter-prometheus|otlp-grpc-exporter-base|propagator-b3|propagator-jaeger|configuration|instrumentation)$/;
+const withoutUnusedOtel = {
+  name: 'without-unused-otel',
+  setup(bundle) {
+    bundle.onResolve({ filter: UNUSED_OTEL }, ({ path }) => ({ path, namespace: 'unused-otel' }));
+    const contents = 'module.exports = { registerInstrumentations() {} };';
+    bundle.onLoad({ filter: /.*/, namespace: 'unused-otel' }, () => ({ contents, loader: 'js' }));
+  },
+};
+
 rmSync(`${root}/dist`, { recursive: true, force: true });
 // The tap loads inside other people's processes: one CommonJS file, for --require and --import alike, without any package.
 await build({
@@ -43,6 +58,7 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   // The demo's MCP packages stay outside: they are development dependencies of a clone, not part of the sidecar.
   external: ['@modelcontextprotocol/*', 'zod'],
+  plugins: [withoutUnusedOtel],
   define: { __TAILFIN_VERSION__: JSON.stringify(version) },
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -1,6 +1,6 @@
 /**
  * Every text that a line can hold carries a mark with the name of its field. What a running sidecar says (evidence on stdout,
- * /api/evidence, log lines, /metrics) may hold the marks of the fields below and of no other.
+ * /api/evidence, log lines, /metrics, what goes out by OTLP) may hold the marks of the fields below and of no other.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,14 @@ import { FIELDS, type FieldSpec } from '../src/core/model/fields.ts';
 import { type Fields, NO_HEAD } from './support/build-event.ts';
 import { linesOf, startSidecar, tempFolder } from './support/cli.ts';
 import { type EvidenceLine, evidence, localUrl } from './support/local.ts';
+import { startReceiver } from './support/otlp-receiver.ts';
 import { until } from './support/until.ts';
 
 /** Who may see which fields of an event. `trace` gives its trace id alone, `endpoint` its host and port, a file its name. */
 const ALLOWED = {
   evidence: ['endpoint', 'error', 'exchange', 'file', 'server', 'target'],
   metrics: ['endpoint', 'server'],
+  traces: ['endpoint', 'exchange', 'server', 'target'],
   logs: [],
 };
 
@@ -138,9 +140,14 @@ test('no text of an event leaves but those of the allow-list', { timeout: 120_00
   const folder = join(tempFolder(t), 'canary.folder');
   mkdirSync(folder);
   writeFileSync(join(folder, 'canary.file.ndjson'), `${lines.join('\n')}\n`);
+  const receiver = await startReceiver(t);
+  const otel = {
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: `authorization=${mark('header')}` },
+    ...{ OTEL_TRACES_SAMPLER_ARG: '1', OTEL_LOG_LEVEL: 'debug' },
+  };
   const sidecar = await startSidecar(t, '*.ndjson', {
     cwd: folder,
-    env: { TAILFIN_EVIDENCE_FILE: '-', TAILFIN_LOG_LEVEL: 'debug' },
+    env: { TAILFIN_EVIDENCE_FILE: '-', TAILFIN_LOG_LEVEL: 'debug', ...otel },
   });
   const isOver = async () =>
     (await sidecar.scrape()).sum('tailfin_operations_total', { result: 'masked' }) > 0 ||
@@ -182,6 +189,18 @@ test('no text of an event leaves but those of the allow-list', { timeout: 120_00
     ),
     ALLOWED.logs,
   );
+  for (const signal of ['metrics', 'traces', 'logs'] as const) {
+    const sent = receiver.received.filter((each) => each.signal === signal);
+    assert.ok(sent.length > 0 && sent.every(({ headers }) => headers.authorization === mark('header')), signal);
+    const allowed = signal === 'logs' ? ALLOWED.evidence : ALLOWED[signal];
+    assert.deepEqual(marksIn(sent.map(({ bytes }) => bytes.toString('latin1')).join('\n')), allowed, signal);
+  }
+  assert.deepEqual(
+    receiver.logs().map(({ body }) => body),
+    records,
+  );
+  // The span of the host is the parent of ours, and is named nowhere else.
+  for (const { parentSpanId, traceId } of receiver.spans()) assert.ok(parentSpanId !== PARENT || traceId === TRACE_ID);
   for (const text of [stdout, stderr, metrics, JSON.stringify(api)]) assert.ok(!text.includes(PARENT));
   // Marks of resource URIs stand in `target`: those of tools alone may come out.
   for (const { method, target } of records)

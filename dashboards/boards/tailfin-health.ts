@@ -187,6 +187,35 @@ export const CHECKPOINT_GAUGES: readonly Health[] = [
     description: 'Twice this, and room to grow, is what the state volume has to hold.',
   }),
 ];
+/** Absent without otel.endpoint. */
+export const EXPORTS: readonly Health[] = [
+  health({
+    key: 'otlp_exports',
+    title: 'Exports by OTLP',
+    by: ['signal', 'result'],
+    description: 'failed: sent again. refused: the backend never will take them; the log names its status.',
+  }),
+  health({
+    key: 'otlp_retries',
+    title: 'Requests that were repeated',
+    by: ['pod', 'signal'],
+    description: 'Within one export: the backend was busy or could not be reached.',
+  }),
+  health({
+    key: 'otlp_dropped',
+    title: 'Entries dropped by OTLP',
+    by: ['pod', 'signal', 'reason'],
+    description: 'queue_full: the backend is down for long. Numbers on /metrics are not touched.',
+  }),
+];
+export const EXPORT_GAUGES: readonly Health[] = [
+  health({
+    key: 'otlp_queue_entries',
+    title: 'Spans and log records that wait',
+    by: ['pod', 'signal'],
+    description: 'Climbs while the backend is down, to otel.traces_queue and otel.logs_queue.',
+  }),
+];
 /** What is neither good nor bad by itself. */
 export const SHOWN: readonly Health[] = [
   health({

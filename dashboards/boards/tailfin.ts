@@ -9,6 +9,8 @@ import {
   CHECKPOINT_GAUGES,
   CHECKPOINTS,
   COUNTED,
+  EXPORT_GAUGES,
+  EXPORTS,
   FILE_GAUGES,
   FILES,
   GAUGES,
@@ -135,6 +137,11 @@ export function tailfinBoard(q: Queries): Board {
         title: 'Checkpoints',
         collapsed: true,
         panels: [...CHECKPOINTS.map((each) => counter(each, 8)), ...CHECKPOINT_GAUGES.map((each) => gauge(each, 12))],
+      },
+      {
+        title: 'OTLP',
+        collapsed: true,
+        panels: [...EXPORTS.map((each) => counter(each, 8)), ...EXPORT_GAUGES.map((each) => gauge(each, 24))],
       },
       {
         title: 'Stores, labels, evidence, versions',

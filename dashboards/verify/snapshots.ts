@@ -42,7 +42,20 @@ function around({ cells }: Pipeline, at: number, second: boolean): void {
   cells.add('checkpoint_restores', at >= held && at < held + STEP_MS ? 1 : 0, ['none']);
   cells.set('checkpoint_age', noRoom ? 60 : 15, []);
   cells.set('checkpoint_bytes', 400_000 + (at - BEGIN) / 100, []);
+  exported(cells, broken, second);
   cells.add('state_evictions', broken && at % (10 * MINUTE) < STEP_MS ? 3 : 0, ['orphans']);
+}
+
+/** A Collector that is busy during the incident. */
+function exported(cells: Cells, broken: boolean, second: boolean): void {
+  for (const signal of ['metrics', 'traces', 'logs'] as const) {
+    const isBusy = broken && second;
+    cells.add('otlp_exports', isBusy ? 0 : 1, [signal, 'ok']);
+    cells.add('otlp_exports', isBusy ? 1 : 0, [signal, 'failed']);
+    cells.add('otlp_retries', isBusy ? 4 : 0, [signal]);
+    cells.add('otlp_dropped', isBusy && signal === 'traces' ? 12 : 0, [signal, 'queue_full']);
+    if (signal !== 'metrics') cells.set('otlp_queue_entries', isBusy ? 2040 : 3, [signal]);
+  }
 }
 
 /** A tap whose segments are read and tidied away, and a file of somebody else's that is rotated badly during the incident. */

@@ -49,8 +49,10 @@ it comes from.
 
 ${table(
   ['Key', 'Value', 'Default', 'Environment', 'Flag', 'Meaning'],
-  keys.map((spec) => [code(spec.path), valueText(spec), defaultText(spec), code(spec.env), code(spec.flag), spec.doc]),
+  keys.map((spec) => [code(spec.path), valueText(spec), defaultText(spec), variables(spec), code(spec.flag), spec.doc]),
 )}
+
+A second variable, of the OpenTelemetry specification, counts in \`tailfin run\` alone, where nothing else sets the key.
 
 An empty environment variable counts as unset. Other \`TAILFIN_*\` variables are ignored, because Kubernetes sets such names for
 a service called \`tailfin\`. A list in a variable or flag is separated by commas (commas inside \`{a,b}\` do not separate).
@@ -97,6 +99,10 @@ function valueText(spec: KeySpec): string {
       return '`true` or `false`';
     case 'listen':
       return 'HOST:PORT';
+    case 'share':
+      return 'number, 0 to 1';
+    case 'url':
+      return 'URL';
     case 'count':
       return `number, ${spec.range?.join(' to ') ?? '0 or more'}`;
     case 'file':
@@ -122,6 +128,9 @@ function defaultText({ default: value }: KeySpec): string {
         .map((each) => code(String(each)))
         .join(', ');
 }
+
+const variables = ({ env, standardEnv }: KeySpec): string =>
+  [env, standardEnv].flatMap((name) => (name === undefined ? [] : [code(name)])).join(', ');
 
 function code(text: string | undefined): string {
   return text === undefined ? '' : `\`${text}\``;

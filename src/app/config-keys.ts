@@ -4,12 +4,25 @@
  */
 import { MAX_ID_BYTES } from '../core/model/fields.ts';
 import { THRESHOLDS, type ThresholdName, UNIT_MAX } from '../core/model/thresholds.ts';
+import { OTEL_KEYS } from './config-keys-otel.ts';
 
 export interface KeySpec {
   /** Where it stands in the file; a dot is one level of nesting. */
   readonly path: string;
-  /** string: text of at most 128 bytes; file: a path; count: a whole number; number: one above 0; glob: one pattern over names; globs, paths: one pattern or a list of them. */
-  readonly type: 'string' | 'file' | 'count' | 'number' | 'enum' | 'boolean' | 'listen' | 'glob' | 'globs' | 'paths';
+  /** string: text of at most 128 bytes; file: a path; count: a whole number; number: one above 0; share: one from 0 to 1; url: http or https; glob: one pattern over names; globs, paths: one pattern or a list of them. */
+  readonly type:
+    | 'string'
+    | 'file'
+    | 'count'
+    | 'number'
+    | 'share'
+    | 'enum'
+    | 'boolean'
+    | 'listen'
+    | 'url'
+    | 'glob'
+    | 'globs'
+    | 'paths';
   /** The closed words of an enum. */
   readonly values?: readonly string[];
   /** Least and greatest value of a count. */
@@ -20,6 +33,8 @@ export interface KeySpec {
   readonly max?: number;
   readonly whole?: boolean;
   readonly env?: string;
+  /** A variable of the OpenTelemetry specification that says the same: for `run` it counts where nothing else sets the key. */
+  readonly standardEnv?: string;
   readonly flag?: string;
   /** One sentence or two, with units where there are any. */
   readonly doc: string;
@@ -186,6 +201,7 @@ export const KEYS = {
     flag: '--evidence-max-per-second',
     doc: 'Evidence records made per second on average; ten times as many may come at once. Past that the first of each kind in a second is still made, the rest is counted in `tailfin_evidence_suppressed_total`.',
   },
+  ...OTEL_KEYS,
   policyCutMid: {
     path: 'policy.cut_mid',
     type: 'enum',
@@ -245,7 +261,7 @@ type Typed<S extends KeySpec> = S extends { readonly values: readonly (infer Wor
   ? Word
   : S['type'] extends 'boolean'
     ? boolean
-    : S['type'] extends 'count' | 'number'
+    : S['type'] extends 'count' | 'number' | 'share'
       ? number
       : S['type'] extends 'listen'
         ? ListenAddress

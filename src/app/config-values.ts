@@ -23,8 +23,13 @@ export function parseValue(spec: KeySpec, raw: unknown, complain: Complain): unk
       return parseNumber(spec, raw, complain);
     case 'enum':
       return parseWord(spec.values ?? [], raw, complain);
+    case 'share':
+      if (typeof raw === 'number' && raw >= 0 && raw <= 1) return raw;
+      return complain(`expected a number from 0 to 1, found ${describe(raw)}`);
     case 'listen':
       return parseListen(raw, complain);
+    case 'url':
+      return raw === spec.default ? raw : parseUrl(raw, complain);
     case 'count':
       return parseCount(spec, raw, complain);
     case 'file':
@@ -45,6 +50,7 @@ export function rawFromText(spec: KeySpec, text: string | readonly string[]): un
   if (spec.type === 'globs' || spec.type === 'paths') return [text].flat().flatMap(splitList);
   const last = typeof text === 'string' ? text : text.at(-1);
   if (spec.type === 'count' && last !== undefined && /^\d+$/.test(last)) return Number(last);
+  if (spec.type === 'share' && last !== undefined && /^\d*\.?\d+$/.test(last)) return Number(last);
   return spec.type === 'boolean' && (last === 'true' || last === 'false') ? last === 'true' : last;
 }
 
@@ -95,6 +101,19 @@ function parseFile(raw: unknown, complain: Complain): string | undefined {
   if (!isText(raw, 'a path', complain)) return undefined;
   if (!raw.includes('\0') && Buffer.byteLength(raw) <= MAX_PATH_BYTES) return raw;
   complain(`${quote(raw)} is not a path`);
+  return undefined;
+}
+
+/** Of a backend. What a URL carries beside its place is shown in logs and process lists: no user, no query. */
+function parseUrl(raw: unknown, complain: Complain): string | undefined {
+  if (!isText(raw, 'a URL', complain)) return undefined;
+  const url = URL.canParse(raw) ? new URL(raw) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(raw))
+    complain(`expected a URL such as http://collector:4318, found ${quote(raw)}`);
+  else if (url.username !== '' || url.password !== '')
+    complain('a URL must hold no user or password: use OTEL_EXPORTER_OTLP_HEADERS');
+  else if (url.search !== '' || url.hash !== '') complain('a URL must hold no query or fragment');
+  else return raw;
   return undefined;
 }
 

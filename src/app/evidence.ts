@@ -28,6 +28,8 @@ export interface EvidenceOptions {
   readonly cells: Cells;
   readonly log: Logger;
   readonly stdout: NodeJS.WriteStream;
+  /** Told of each record that is made, while its fact is valid. */
+  readonly onRecord?: (fact: Fact, record: Readonly<Record<string, unknown>>) => void;
   /** Milliseconds that never go back. */
   readonly elapsed?: () => number;
 }
@@ -106,7 +108,7 @@ function suppressionWindow(log: Logger, suppressed: () => number): { open(): voi
 }
 
 export function createEvidence(options: EvidenceOptions): Evidence {
-  const { config, cells, log, stdout, elapsed = () => performance.now() } = options;
+  const { config, cells, log, stdout, onRecord, elapsed = () => performance.now() } = options;
   const ring = createEvidenceRing(KEPT);
   const bucket = createTokenBucket(config.evidenceMaxPerSecond, elapsed);
   const builder = createEvidenceBuilder();
@@ -138,6 +140,7 @@ export function createEvidence(options: EvidenceOptions): Evidence {
       ring.add(record, line);
       cells.add('evidence_records', 1, [subject.record]);
       output?.write(`${line}\n`);
+      onRecord?.(fact, record);
     },
     part: createEvidenceApi(ring, KEPT, () => suppressed),
     async close() {

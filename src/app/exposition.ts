@@ -6,7 +6,9 @@
 import type { Cell, Cells } from '../core/measures/cells.ts';
 import { createDebut } from '../exporters/debut.ts';
 import type { Format } from '../exporters/negotiate.ts';
+import { type Numbers, takeNumbers } from '../exporters/otel-numbers.ts';
 import type { PrometheusExporter, Shot } from '../exporters/prometheus.ts';
+import type { IsHeld } from '../exporters/samples.ts';
 import type { SourceStatus } from '../sources/source.ts';
 import { type Checkpoint, movement } from './checkpoint/checkpoint.ts';
 import type { Start } from './checkpoint/restore.ts';
@@ -23,6 +25,8 @@ export interface ExpositionOptions {
   readonly start: Start;
   /** A new series shows 0 for so long. */
   readonly holdMs: number;
+  /** Somebody will ask for the numbers themselves (`collect`). */
+  readonly withNumbers?: boolean;
   readonly now: () => number;
   readonly elapsed?: () => number;
 }
@@ -31,8 +35,21 @@ export type Scrape =
   | { readonly text: string /** The answer is out. */; readonly answered: () => void }
   | { readonly notYet: string };
 
+/** What a push gets: the numbers of the snapshot that scrapers see. */
+export interface Collected {
+  readonly numbers: Numbers;
+  /** When they were taken, Unix ms. */
+  readonly atMs: number;
+  /** The backend has them. */
+  readonly answered: () => void;
+}
+
 export interface Exposition {
   scrape(format: Format): Promise<Scrape>;
+  /** undefined: nothing may be shown yet. Only where `withNumbers` is set. */
+  collect(): Promise<Collected | undefined>;
+  /** For the last push of all: every series with its value, none held at 0. */
+  collectAll(): Promise<Collected | undefined>;
   /** Waits until what is there now was answered to a scrape; at most so long, and not at all where nobody will come. */
   lastScrape(mostMs: number): Promise<'seen' | 'missed' | 'nobody'>;
 }
@@ -45,7 +62,10 @@ const LOOK_MS = 20;
 
 interface Taken {
   readonly shot: Shot;
+  readonly numbers: Numbers;
   readonly at: number;
+  /** Unix ms. */
+  readonly atMs: number;
   readonly movement: number;
   readonly debutants: readonly Cell[];
   /** All of it can be seen: no series that has counted is held. */
@@ -80,16 +100,20 @@ export function createExposition(options: ExpositionOptions): Exposition {
 
   function take(): Taken {
     const at = elapsed();
+    const atMs = now();
     refresh();
+    const numbersOf = (isHeld?: IsHeld): Numbers =>
+      options.withNumbers === true ? takeNumbers(cells.families(), isHeld) : [];
     if (!isHolding) {
-      return { shot: exporter.take(), at, movement: movement(cells), debutants: [], isWhole: true };
+      const taken = { shot: exporter.take(), numbers: numbersOf(), at, atMs };
+      return { ...taken, movement: movement(cells), debutants: [], isWhole: true };
     }
     debut.release(cells.families(), now(), holdMs);
     const held = [...cells.families()].some((family) =>
       family.cells.some((cell) => debut.isHeld(family, cell) && cell.value !== 0),
     );
     return {
-      ...{ shot: exporter.take(debut.isHeld), at, movement: movement(cells) },
+      ...{ shot: exporter.take(debut.isHeld), numbers: numbersOf(debut.isHeld), at, atMs, movement: movement(cells) },
       ...{ debutants: debut.debutants(cells.families()), isWhole: !held },
     };
   }
@@ -128,6 +152,22 @@ export function createExposition(options: ExpositionOptions): Exposition {
           rhythm.scraped();
         },
       };
+    },
+    async collect() {
+      if (notYet() !== undefined) return undefined;
+      const { numbers, atMs, debutants } = await current();
+      return { numbers, atMs, answered: () => debut.served(debutants, now()) };
+    },
+    async collectAll() {
+      if (notYet() !== undefined) return undefined;
+      let all: Collected | undefined;
+      const take = (): void => {
+        refresh();
+        all = { numbers: takeNumbers(cells.families()), atMs: now(), answered: () => {} };
+      };
+      if (checkpoint === undefined) take();
+      else if (!(await checkpoint.commit(take))) await checkpoint.exposeUncommitted();
+      return all;
     },
     async lastScrape(mostMs) {
       const waitMs = rhythm.nextWithinMs(mostMs);

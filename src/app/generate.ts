@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { renderConfigDoc } from './config-doc.ts';
 import { deployFiles } from './generate-deploy.ts';
 import { renderFindingsDoc, renderMetricsDoc } from './metrics-doc.ts';
+import { renderOtelDoc } from './otel-doc.ts';
 import { renderEventsDoc, renderSchema } from './schema-doc.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
@@ -25,7 +26,9 @@ const current = (path: string): string => {
   }
 };
 
-for (const [path, render] of Object.entries({ ...GENERATED, ...deployFiles(root) })) {
+const OTEL = 'docs/opentelemetry.md';
+const files = { ...GENERATED, [OTEL]: () => renderOtelDoc(current(OTEL)), ...deployFiles(root) };
+for (const [path, render] of Object.entries(files)) {
   const text = render?.() ?? '';
   if (render !== undefined && text === current(path)) continue;
   if (check) {

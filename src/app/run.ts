@@ -6,14 +6,15 @@
 import type { Fact } from '../core/model/facts.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import type { Pipeline } from '../core/pipeline.ts';
+import type { Saved } from '../core/state.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import { createCheckpoint, createGate, type Gate } from './checkpoint/checkpoint.ts';
 import { beginLife, type Life } from './checkpoint/life.ts';
-import type { Config } from './config-keys.ts';
+import { type Config, formatListen } from './config-keys.ts';
 import { toPolicy } from './config-policy.ts';
-import { createEvidence } from './evidence.ts';
+import { createEvidence, type EvidenceOptions } from './evidence.ts';
 import { EXIT, reasonOf } from './exit.ts';
 import { createExposition } from './exposition.ts';
 import { createFileSource, FILES, showSources } from './file-source.ts';
@@ -24,11 +25,15 @@ import type { Logger } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
 import { holdYoungGeneration } from './memory.ts';
 import { createMetricsApp } from './metrics-app.ts';
+import type { Otel } from './otel/otel.ts';
+import { type OtelSettings, otelSettings } from './otel/settings.ts';
 import { VERSION } from './version.ts';
 import { createWatermark } from './watermark.ts';
 
 /** How long a stop may go on reading what is there; the whole stop stays under 5 s. */
 const DRAIN_MS = 3000;
+/** How long a stop may go on exporting by OTLP. */
+const FLUSH_MS = 3000;
 
 export interface RunOptions {
   readonly config: Config;
@@ -36,6 +41,7 @@ export interface RunOptions {
   /** Aborted by SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
   readonly now?: () => number;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, now: () => number): LineSink {
@@ -101,14 +107,15 @@ async function startLocal(
   }
 }
 
-/** Runs until the signal aborts. @throws RuntimeFailure when it cannot start. */
-export async function run({ config, log, signal, now = Date.now }: RunOptions): Promise<number> {
+/** Runs until the signal aborts. @throws RuntimeFailure when it cannot start, ConfigError where a variable of OpenTelemetry is wrong. */
+export async function run({ config, log, signal, now = Date.now, env = process.env }: RunOptions): Promise<number> {
+  const settings = otelSettings(config, env);
   let onFact: (fact: Fact) => void = () => {};
   const home = config.host || FILES;
   const options = { policy: toPolicy(config), home, onFact: (fact: Fact) => onFact(fact) };
   const life = await beginLife(config.stateDir, FILES, log, options);
   try {
-    return await live(life, { config, log, signal, now }, (listener) => {
+    return await live(life, { config, log, signal, now, env, settings }, (listener) => {
       onFact = listener;
     });
   } finally {
@@ -116,14 +123,22 @@ export async function run({ config, log, signal, now = Date.now }: RunOptions): 
   }
 }
 
+const longestIntervalMs = ({ scrapeIntervalSeconds }: Config, settings: OtelSettings | undefined): number =>
+  Math.max(1000 * scrapeIntervalSeconds, settings?.targets.metrics === undefined ? 0 : settings.metricsIntervalMs);
+
 async function live(
-  { cells, pipeline, files: resume, slots, start }: Life,
-  { config, log, signal, now }: Required<RunOptions>,
+  { cells, pipeline, files: resume, slots, start, since, otlp }: Life,
+  { config, log, signal, now, env, settings }: Required<RunOptions> & { settings: OtelSettings | undefined },
   listen: (onFact: (fact: Fact) => void) => void,
 ): Promise<number> {
   const faults = createLogLimit(log);
-  const evidence = createEvidence({ config, cells, log, stdout: process.stdout });
-  listen(evidence.onFact);
+  let otel: Otel | undefined;
+  const onRecord: EvidenceOptions['onRecord'] = (fact, record) => otel?.onRecord(fact, record);
+  const evidence = createEvidence({ config, cells, log, stdout: process.stdout, onRecord });
+  listen((fact) => {
+    evidence.onFact(fact);
+    otel?.onFact(fact);
+  });
   cells.set('build_info', 1, [VERSION, process.version]);
   // Who asks for debug lines wants all of them.
   const say: SourceLog = (level, message, kind) =>
@@ -132,13 +147,14 @@ async function live(
   const files = createFileSource({ config, cells, log: say, now, resume, hasCommits });
   const gate = createGate();
   const sources: Source[] = [files];
-  const checkpoint =
-    slots && createCheckpoint({ slots, pipeline, sources, gate, say: (l, m, kind) => faults.say(kind, l, m) });
+  const more = (): Saved => otel?.save() ?? [];
+  const sayFault = (l: 'info' | 'warn' | 'error', m: string, kind: string): void => faults.say(kind, l, m);
+  const checkpoint = slots && createCheckpoint({ slots, pipeline, sources, gate, since, more, say: sayFault });
   const needs = { log: say, now, stored: checkpoint?.commitSoon };
   const ingest = createIngest(config, needs);
   if (ingest !== undefined) sources.push(ingest);
-  const otlp = config.ingestOtlp ? (await import('./otlp-in.ts')).createOtlpIn(config, needs) : undefined;
-  if (otlp !== undefined) sources.push(otlp.source);
+  const otlpIn = config.ingestOtlp ? (await import('./otlp-in.ts')).createOtlpIn(config, needs) : undefined;
+  if (otlpIn !== undefined) sources.push(otlpIn.source);
   // At 0 from the start: an alert on their increase must see the first one.
   for (const { name } of sources) {
     cells.touch('source_faults', [name]);
@@ -148,14 +164,25 @@ async function live(
   const statuses = () => sources.map((source) => source.status());
   const exposition = createExposition({
     ...{ cells, exporter: createPrometheusExporter(cells, { process: true }), statuses, checkpoint, start, now },
-    holdMs: 2000 * config.scrapeIntervalSeconds,
+    // A push is one more scraper.
+    holdMs: config.scrapeIntervalSeconds === 0 ? 0 : 2 * longestIntervalMs(config, settings),
+    withNumbers: settings?.targets.metrics !== undefined,
     refresh() {
       pipeline.refresh();
+      otel?.refresh();
       showSources(cells, sources);
       const age = checkpoint?.age();
       if (age !== undefined) cells.set('checkpoint_age', age / 1000, []);
     },
   });
+  if (settings !== undefined) {
+    const { createOtel } = await import('./otel/otel.ts');
+    otel = createOtel({
+      ...{ settings, cells, exposition, since, saved: otlp, env, say: sayFault },
+      ...{ isRestored: start === 'restored' || start === 'behind', commitSoon: checkpoint?.commitSoon },
+      address: formatListen(config.metricsListen),
+    });
+  }
   const metricsApp = createMetricsApp({
     statuses: () => statuses().filter((status) => askedFor(config, status)),
     metrics: exposition.scrape,
@@ -165,19 +192,26 @@ async function live(
   const sink = createSink(pipeline, sources, gate, now);
   let local: RunningServer | undefined;
   try {
-    const parts = [...(ingest === undefined ? [] : [ingestPart(ingest)]), ...(otlp === undefined ? [] : [otlp.part])];
+    const parts = [
+      ...(ingest === undefined ? [] : [ingestPart(ingest)]),
+      ...(otlpIn === undefined ? [] : [otlpIn.part]),
+    ];
     local = await startLocal(config, [...parts, evidence.part], log);
     checkpoint?.start();
     await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');
     await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));
     await checkpoint?.commit();
+    const flushed = otel?.flush(FLUSH_MS);
     if (signal.reason === 'SIGTERM') {
       const last = await exposition.lastScrape(1000 * config.scrapeLastSeconds);
       if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.scrapeLastSeconds });
     }
+    await flushed;
+    // What the backend has by now must not be sent again.
+    if (otel !== undefined) await checkpoint?.commit();
   } finally {
-    await Promise.all([server.close(), local?.close(), evidence.close(), checkpoint?.stop()]);
+    await Promise.all([server.close(), local?.close(), evidence.close(), checkpoint?.stop(), otel?.close()]);
     faults.close();
   }
   log('info', 'stopped', { lag_bytes: sources.reduce((sum, source) => sum + source.status().lagBytes, 0) });

@@ -130,9 +130,17 @@ function cleaned(record: Readonly<Record<string, unknown>>, fields: Fields): Rec
   return out;
 }
 
+/** Is this target a name, and no URI? */
+const isNamed = (method: unknown, target: unknown): boolean =>
+  NAMED_TARGETS.has(method) && !(typeof target === 'string' && target.includes('://'));
+
+/** A name from outside as it may leave the process; undefined: nothing is left of it. */
+export const cleanName = (value: unknown): string | undefined => name(value) as string | undefined;
+/** The target of a method, where that is a name. */
+export const cleanTarget = (of: unknown, target: unknown): string | undefined =>
+  isNamed(of, target) ? cleanName(target) : undefined;
+
 /** The record as it may leave the process. */
 export function redact(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { target } = record;
-  const isName = NAMED_TARGETS.has(record.method) && !(typeof target === 'string' && target.includes('://'));
-  return cleaned(isName ? record : { ...record, target: null }, FIELDS);
+  return cleaned(isNamed(record.method, record.target) ? record : { ...record, target: null }, FIELDS);
 }

@@ -77,15 +77,20 @@ const isOpen = (attempt: Attempt): boolean => Number.isNaN(attempt.closeTs);
 const attemptCompleteness = (attempt: Attempt): Completeness =>
   completeness(attempt.verdict, attempt.terminal, isOpen(attempt));
 
+/** What became of an attempt: the class of its failure, or one of `delivered`, `followed_up`, `open`. */
+export function attemptClass(attempt: Attempt, failed: readonly Attempt[]): string {
+  if (isOpen(attempt) && attempt.settled === null) return 'open';
+  if (failed.includes(attempt)) return failureClass(attempt);
+  // A hop or a round that the next request followed up is no failure, and brought no answer either.
+  return attempt.inputRequired || attemptCompleteness(attempt) !== 'yes' ? 'followed_up' : 'delivered';
+}
+
 function attemptEvidence(attempt: Attempt, failed: readonly Attempt[]): RecordLine {
   const { verdict } = attempt;
-  // A hop or a round that the next request followed up is no failure, and brought no answer either.
-  const followed = attempt.inputRequired || attemptCompleteness(attempt) !== 'yes' ? 'followed_up' : 'delivered';
-  const waits = isOpen(attempt) && attempt.settled === null;
   return {
     exchange: attempt.exchange,
     endpoint: attempt.endpoint,
-    class: waits ? 'open' : failed.includes(attempt) ? failureClass(attempt) : followed,
+    class: attemptClass(attempt, failed),
     outcome: verdict?.outcome,
     cause: verdict?.cause,
     stage: verdict?.stage,

@@ -36,6 +36,17 @@ evidence:
   file_bytes: 16777216 # default
   old_files: 4 # default
   max_per_second: 50 # default
+otel:
+  endpoint: "" # default
+  protocol: http/protobuf # default
+  metrics: auto # default
+  traces: auto # default
+  logs: auto # default
+  temporality: cumulative # default
+  metrics_interval_ms: 60000 # default
+  traces_share: 0.01 # default
+  traces_queue: 2048 # default
+  logs_queue: 2048 # default
 policy:
   cut_mid: ambiguous # default
 thresholds:

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/app/config.ts';
 import { EXAMPLE_CONFIG, renderConfigDoc } from '../../src/app/config-doc.ts';
 import { KEYS, type KeySpec, SERVER_KEYS } from '../../src/app/config-keys.ts';
+import { OTEL_KEYS } from '../../src/app/config-keys-otel.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import { CONFIG_FILE as file, loadText as load, valuesOf as values } from './load-text.ts';
 
@@ -24,6 +25,16 @@ const DEFAULTS = {
   evidenceFileBytes: 16_777_216,
   evidenceOldFiles: 4,
   evidenceMaxPerSecond: 50,
+  otelEndpoint: '',
+  otelProtocol: 'http/protobuf',
+  otelMetrics: 'auto',
+  otelTraces: 'auto',
+  otelLogs: 'auto',
+  otelTemporality: 'cumulative',
+  otelMetricsIntervalMs: 60_000,
+  otelTracesShare: 0.01,
+  otelTracesQueue: 2048,
+  otelLogsQueue: 2048,
   policyCutMid: 'ambiguous',
   ...Object.fromEntries(Object.entries(DEFAULT_THRESHOLDS).map(([name, value]) => [`thresholds.${name}`, value])),
   servers: [],
@@ -118,6 +129,7 @@ test('defaults < file < environment < flags, key by key', () => {
     'evidence.file_bytes': 'default',
     'evidence.old_files': 'default',
     'evidence.max_per_second': 'default',
+    ...Object.fromEntries(Object.values(OTEL_KEYS).map(({ path }) => [path, 'default'])),
     'policy.cut_mid': `file ${file}:4`,
     ...Object.fromEntries(Object.keys(DEFAULT_THRESHOLDS).map((name) => [`thresholds.${name}`, 'default'])),
   });
@@ -143,6 +155,16 @@ test('every variable and flag sets its key', () => {
     evidenceFileBytes: '1000000',
     evidenceOldFiles: '0',
     evidenceMaxPerSecond: '7',
+    otelEndpoint: 'https://collector.example:4318',
+    otelProtocol: 'http/json',
+    otelMetrics: 'none',
+    otelTraces: 'otlp',
+    otelLogs: 'none',
+    otelTemporality: 'delta',
+    otelMetricsIntervalMs: '30000',
+    otelTracesShare: '0.5',
+    otelTracesQueue: '512',
+    otelLogsQueue: '1024',
     policyCutMid: 'abandoned',
   } satisfies Record<Setting, string>;
   const expected = {
@@ -156,6 +178,10 @@ test('every variable and flag sets its key', () => {
     evidenceFileBytes: 1_000_000,
     evidenceOldFiles: 0,
     evidenceMaxPerSecond: 7,
+    otelMetricsIntervalMs: 30_000,
+    otelTracesShare: 0.5,
+    otelTracesQueue: 512,
+    otelLogsQueue: 1024,
     ingest: true,
     ingestOtlp: true,
     servers: [],

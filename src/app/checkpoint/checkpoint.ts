@@ -5,6 +5,7 @@
  */
 import type { Cells } from '../../core/measures/cells.ts';
 import type { Pipeline } from '../../core/pipeline.ts';
+import type { Saved } from '../../core/state.ts';
 import type { Source, SourceState } from '../../sources/source.ts';
 import { reasonOf } from '../exit.ts';
 import { encodeRecord } from './record.ts';
@@ -17,6 +18,8 @@ export interface RecordHead {
   readonly format: number;
   /** By name of the source. */
   readonly sources: Readonly<Record<string, SourceState>>;
+  /** When the counters began at 0, Unix ms. Earlier versions did not say. */
+  readonly since?: number;
 }
 
 /** Holds the sources while a record is taken. */
@@ -48,6 +51,10 @@ export interface CheckpointOptions {
   readonly sources: readonly Source[];
   readonly gate: Gate;
   readonly say: (level: 'info' | 'warn' | 'error', message: string, kind: string) => void;
+  /** When the counters began at 0, Unix ms. */
+  readonly since: number;
+  /** What others than the sources and the pipeline keep. */
+  readonly more?: () => Saved;
   /** A clock that never jumps, ms. */
   readonly elapsed?: () => number;
 }
@@ -74,11 +81,14 @@ const GROUP_MS = 100;
 /** A record is followed by ten times the time that it took, where nobody waits for it. */
 const REST = 10;
 
+/** What moves because numbers are shown or kept is no news, and moves while a record is taken. */
+const isOfExport = (key: string): boolean => key.startsWith('checkpoint_') || key.startsWith('otlp_');
+
 /** Grows with every sample: while it is the same, no counter has moved. */
 export function movement(cells: Cells): number {
   let sum = 0;
   for (const { spec, key, cells: all } of cells.families())
-    if (spec.kind !== 'gauge' && !key.startsWith('checkpoint_'))
+    if (spec.kind !== 'gauge' && !isOfExport(key))
       // One for the series itself: one that came to be at 0 is news too.
       for (const { value, buckets } of all) sum += 1 + (buckets === null ? value : buckets.reduce((a, b) => a + b, 0));
   return sum;
@@ -90,7 +100,7 @@ interface Request {
 }
 
 export function createCheckpoint(options: CheckpointOptions): Checkpoint {
-  const { slots, pipeline, sources, gate, say, elapsed = () => performance.now() } = options;
+  const { slots, pipeline, sources, gate, say, since, more, elapsed = () => performance.now() } = options;
   const { cells } = pipeline;
   cells.add('checkpoint_commits', 0, []);
   let running: Promise<unknown> = Promise.resolve();
@@ -108,6 +118,11 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       sources.flatMap((source) => (source.state === undefined ? [] : [[source.name, source.state()]])),
     );
 
+  function* parts(): Generator<readonly [part: string, value: unknown]> {
+    yield* pipeline.save();
+    if (more !== undefined) yield* more();
+  }
+
   /** What is taken must not change while it is taken: a source that does not wait is a fault, and this record is void. */
   function* guarded(pieces: Iterable<Buffer>, before: number): Generator<Buffer> {
     for (const piece of pieces) yield piece;
@@ -119,9 +134,9 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     const open = gate.close();
     try {
       for (const moment of moments) moment();
-      const head: RecordHead = { format: STATE_FORMAT, sources: states() };
+      const head: RecordHead = { format: STATE_FORMAT, sources: states(), since };
       const moved = movement(cells);
-      const bytes = await slots.write(guarded(encodeRecord(head, pipeline.save()), moved), open);
+      const bytes = await slots.write(guarded(encodeRecord(head, parts()), moved), open);
       committedMovement = moved;
       committedAt = startedAt;
       for (const source of sources) {

@@ -4,6 +4,7 @@
  */
 import { type Cells, createCells } from '../../core/measures/cells.ts';
 import { createPipeline, type Pipeline, type PipelineOptions } from '../../core/pipeline.ts';
+import type { Saved } from '../../core/state.ts';
 import { type FileTailState, readFileTailState } from '../../sources/file-state.ts';
 import { reasonOf } from '../exit.ts';
 import type { Logger } from '../log.ts';
@@ -17,6 +18,10 @@ export interface Life {
   readonly pipeline: Pipeline;
   /** Where the file source stood. */
   readonly files: FileTailState | undefined;
+  /** When the counters began at 0, Unix ms. */
+  readonly since: number;
+  /** Parts of the record that are not the pipeline's: by names that begin with `otlp_`. */
+  readonly otlp: Saved;
   /** undefined: nothing is kept. */
   readonly slots: Slots | undefined;
   release(): Promise<void>;
@@ -30,15 +35,16 @@ function goOn(
   restored: Restored,
   filesName: string,
   options: PipelineOptions,
-): Pick<Life, 'cells' | 'pipeline' | 'files'> {
+): Pick<Life, 'cells' | 'pipeline' | 'files' | 'since' | 'otlp'> {
   const cells = createCells();
   const pipeline = createPipeline({ ...options, cells });
-  if (restored.generation === 0) return { cells, pipeline, files: undefined };
+  const { since = Date.now(), parts } = restored;
+  if (restored.generation === 0) return { cells, pipeline, files: undefined, since, otlp: [] };
   // Numbers without the places that they go on from would count everything twice.
   const files = readFileTailState(restored.sources[filesName]);
   if (typeof files === 'string') throw new Error(`the state of source ${filesName}: ${files}`);
-  pipeline.load(restored.parts);
-  return { cells, pipeline, files };
+  pipeline.load(parts);
+  return { cells, pipeline, files, since, otlp: [...parts].filter(([name]) => name.startsWith('otlp_')) };
 }
 
 /** @throws RuntimeFailure where another process owns the folder. */
@@ -48,7 +54,7 @@ export async function beginLife(
   log: Logger,
   options: PipelineOptions,
 ): Promise<Life> {
-  const nothing: Restored = { start: 'none', sources: {}, parts: [], generation: 0, problems: [] };
+  const nothing: Restored = { start: 'none', sources: {}, parts: [], since: undefined, generation: 0, problems: [] };
   if (folder === '') {
     const release = async (): Promise<void> => {};
     return { ...goOn(nothing, filesName, options), start: 'none', slots: undefined, release };

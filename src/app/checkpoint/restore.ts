@@ -15,6 +15,8 @@ export interface Restored {
   readonly start: Start;
   readonly sources: RecordHead['sources'];
   readonly parts: Saved;
+  /** When the counters began at 0, Unix ms, where the record says so. */
+  readonly since: number | undefined;
   readonly generation: number;
   /** What cannot be used, one line each. */
   readonly problems: readonly string[];
@@ -52,10 +54,11 @@ export async function restore(slots: Slots): Promise<Restored> {
       const { head, parts } = readRecord(record);
       // One that is newer was shown, though this version cannot read it.
       const start = isExposed || i > 0 ? 'behind' : 'restored';
-      return { start, sources: head.sources, parts, generation, problems };
+      return { start, sources: head.sources, parts, since: head.since, generation, problems };
     } catch (error) {
       problems.push(`record ${generation}: ${reasonOf(error)}`);
     }
   }
-  return { start: problems.length === 0 ? 'none' : 'unusable', sources: {}, parts: [], generation: 0, problems };
+  const start = problems.length === 0 ? 'none' : 'unusable';
+  return { start, sources: {}, parts: [], since: undefined, generation: 0, problems };
 }

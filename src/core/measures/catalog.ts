@@ -45,6 +45,7 @@ const of = ['of', ['arguments', 'result', 'message']] as const;
 const size = ['size_class', SIZE_CLASSES] as const;
 const outcome = ['outcome', OUTCOMES] as const;
 const source = ['source', NAME] as const;
+const otlpSignal = ['signal', ['metrics', 'traces', 'logs']] as const;
 /** A series that is not there yet looks like one that never will be: HELP says when and why (docs/decisions/0005). */
 const LATE =
   'Appears late: counted when nothing can change it any more, 30 s after a delivery, 600 s after a failure (retries for 120 s, then late settle and parse lines).';
@@ -498,6 +499,38 @@ export const CATALOG = {
     unit: 'bytes',
     help: 'Size of the last checkpoint.',
     labels: [],
+    board: 'tailfin',
+  },
+  otlp_exports: {
+    name: 'tailfin_otlp_exports_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Exports by OTLP as they ended. ok; partial: the backend took some of it; refused: it never will take it; failed: it could not be reached or was busy, and all of it is sent again. Absent without an endpoint.',
+    labels: [otlpSignal, ['result', ['ok', 'partial', 'refused', 'failed']]],
+    board: 'tailfin',
+  },
+  otlp_retries: {
+    name: 'tailfin_otlp_retries_total',
+    kind: 'counter',
+    unit: 'events',
+    help: 'Requests by OTLP that repeated an earlier one of the same export.',
+    labels: [otlpSignal],
+    board: 'tailfin',
+  },
+  otlp_dropped: {
+    name: 'tailfin_otlp_dropped_total',
+    kind: 'counter',
+    unit: 'entries',
+    help: 'Spans, log records and data points that no backend will have. queue_full: made while too many waited; refused, partial: the backend did not take them. Numbers of a refused export of metrics are in the next one.',
+    labels: [otlpSignal, ['reason', ['queue_full', 'refused', 'partial']]],
+    board: 'tailfin',
+  },
+  otlp_queue_entries: {
+    name: 'tailfin_otlp_queue_entries',
+    kind: 'gauge',
+    unit: 'entries',
+    help: 'Spans and log records that wait to be exported by OTLP.',
+    labels: [['signal', ['traces', 'logs']]],
     board: 'tailfin',
   },
   build_info: {

@@ -26,8 +26,8 @@ const formOf = ({ labels, buckets = [] }: MetricSpec): (string | number)[] => [
   ...labels.map(([name]) => name),
   ...buckets,
 ];
-/** Counters of the checkpoints themselves move when one is written: they belong to the process. */
-const isOfProcess = (key: string): boolean => key.startsWith('checkpoint_');
+/** Counters of the checkpoints themselves move when one is written: they belong to the process. By the key of the metric. */
+export const isOfProcess = (key: string): boolean => key.startsWith('checkpoint_');
 const isKept = ({ key, spec }: Family): boolean =>
   spec.kind === 'gauge' ? KEPT_GAUGES.includes(key) : !isOfProcess(key);
 
