@@ -161,7 +161,7 @@ async function live(
   let local: RunningServer | undefined;
   try {
     local = await startLocal(config, ingest === undefined ? [evidence.part] : [ingestPart(ingest), evidence.part], log);
-    checkpoint?.start();
+    checkpoint?.start(exposition.renew);
     await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');
     await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));

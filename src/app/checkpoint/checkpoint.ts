@@ -7,6 +7,7 @@ import type { Cells } from '../../core/measures/cells.ts';
 import type { Pipeline } from '../../core/pipeline.ts';
 import type { Source, SourceState } from '../../sources/source.ts';
 import { reasonOf } from '../exit.ts';
+import { SlowDisk } from './patience.ts';
 import { encodeRecord } from './record.ts';
 import type { Slots } from './slots.ts';
 
@@ -62,8 +63,8 @@ export interface Checkpoint {
   commitSoon(): Promise<boolean>;
   /** Numbers that no record holds are about to be shown: a restart must not show older ones. */
   exposeUncommitted(): Promise<void>;
-  /** Commits now and then what has changed. */
-  start(): void;
+  /** Has what has changed committed now and then, by `renew`. */
+  start(renew?: () => Promise<unknown>): void;
   stop(): Promise<void>;
   /** Age in ms of the newest record of this process; undefined where there is none. */
   age(): number | undefined;
@@ -166,10 +167,10 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
 
   const restMs = (least: number): number => Math.max(least, endedAt + REST * tookMs - elapsed());
 
-  function schedule(): void {
+  function schedule(renew: () => Promise<unknown>): void {
     timer = setTimeout(async () => {
-      if (movement(cells) !== committedMovement) await commit();
-      if (timer !== undefined) schedule();
+      if (movement(cells) !== committedMovement) await renew();
+      if (timer !== undefined) schedule(renew);
     }, restMs(EVERY_MS));
     timer.unref();
   }
@@ -190,7 +191,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
         say('warn', 'a crash before the next checkpoint may count twice what is shown now', 'checkpoint_mark_failed');
       });
     },
-    start: schedule,
+    start: (renew = commit) => schedule(renew),
     async stop() {
       clearTimeout(timer);
       timer = undefined;
@@ -202,7 +203,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
 }
 
 /** The closed words of the `reason` label. */
-function failureOf(error: unknown): 'no_space' | 'permission' | 'io' | 'internal' {
+function failureOf(error: unknown): 'no_space' | 'permission' | 'io' | 'slow' | 'internal' {
+  if (error instanceof SlowDisk) return 'slow';
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'no_space';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'permission';
