@@ -8,6 +8,7 @@ import { LIMITS } from '../core/model/limits.ts';
 import type { Pipeline } from '../core/pipeline.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
+import { turnEvery } from '../sources/next-turn.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import { createCheckpoint, createGate, type Gate } from './checkpoint/checkpoint.ts';
 import { beginLife, type Life } from './checkpoint/life.ts';
@@ -29,6 +30,8 @@ import { createWatermark } from './watermark.ts';
 
 /** How long a stop may go on reading what is there; the whole stop stays under 5 s. */
 const DRAIN_MS = 3000;
+/** Rendering lets others wait so long. */
+const RENDER_MS = 8;
 
 export interface RunOptions {
   readonly config: Config;
@@ -141,8 +144,10 @@ async function live(
     cells.touch('writers_unclean', [name]);
   }
   const statuses = () => sources.map((source) => source.status());
+  const turn = turnEvery(RENDER_MS, () => performance.now());
+  const exporter = createPrometheusExporter(cells, { process: true, turn });
   const exposition = createExposition({
-    ...{ cells, exporter: createPrometheusExporter(cells, { process: true }), statuses, checkpoint, start, now },
+    ...{ cells, exporter, statuses, checkpoint, start, now },
     holdMs: 2000 * config.scrapeIntervalSeconds,
     refresh() {
       pipeline.refresh();

@@ -9,7 +9,7 @@
 import { type FileHandle, mkdir, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { nextTurn } from '../../sources/next-turn.ts';
+import { turnEvery } from '../../sources/next-turn.ts';
 import { reasonOf } from '../../sources/system-error.ts';
 import { createPatience, SlowDisk } from './patience.ts';
 
@@ -147,7 +147,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       length += filled;
       filled = 0;
     };
-    let turnEndsAt = elapsed() + TURN_MS;
+    const turn = turnEvery(TURN_MS, elapsed);
     for (const bytes of pieces) {
       for (let from = 0; from < bytes.length; ) {
         const count = bytes.copy(piece, filled, from);
@@ -155,9 +155,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
         filled += count;
         if (filled === PIECE_BYTES) await flush();
       }
-      if (elapsed() < turnEndsAt) continue;
-      await nextTurn();
-      turnEndsAt = elapsed() + TURN_MS;
+      await turn();
     }
     taken();
     await flush();
