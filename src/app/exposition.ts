@@ -61,7 +61,7 @@ interface Committed {
   readonly taken: Taken;
   readonly isDurable: boolean;
   /** It is shown all the same. */
-  exposing?: Promise<void> | undefined;
+  exposing?: Promise<boolean> | undefined;
 }
 
 /** What comes of `work`, else after so long `otherwise`. */
@@ -139,22 +139,24 @@ export function createExposition(options: ExpositionOptions): Exposition {
     return taking;
   }
 
-  async function fresh(): Promise<Taken> {
+  /** undefined: nothing may be shown. */
+  async function fresh(): Promise<Taken | undefined> {
     const committed = await renew();
-    if (!committed.isDurable) {
-      committed.exposing ??= checkpoint?.exposeUncommitted();
-      await committed.exposing;
-      latest = committed.taken;
-    }
-    return committed.taken;
+    if (committed.isDurable) return committed.taken;
+    committed.exposing ??= checkpoint?.exposeUncommitted();
+    const known = latest;
+    if ((await committed.exposing) === false)
+      return known !== undefined && elapsed() - known.at < STALE_MS ? known : undefined;
+    latest = committed.taken;
+    return latest;
   }
 
-  async function current(): Promise<Taken> {
+  async function current(): Promise<Taken | undefined> {
     const known = latest;
     if (known === undefined || checkpoint === undefined) return fresh();
     const ageMs = elapsed() - known.at;
     if (ageMs < SHARE_MS) return known;
-    return ageMs < STALE_MS ? firstOf(fresh(), known, PATIENCE_MS) : fresh();
+    return ageMs < STALE_MS ? firstOf<Taken | undefined>(fresh(), known, PATIENCE_MS) : fresh();
   }
 
   return {
@@ -166,6 +168,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
       const reason = notYet();
       if (reason !== undefined) return { notYet: reason };
       const taken = await current();
+      if (taken === undefined) return { notYet: 'the disk of the checkpoints does not answer' };
       return {
         text: await taken.shot.render(format),
         answered() {

@@ -61,8 +61,11 @@ export interface Checkpoint {
   commit(moment?: () => void): Promise<boolean>;
   /** The same, soon: many who ask share one record, and records never take more than a tenth of the time. */
   commitSoon(): Promise<boolean>;
-  /** Numbers that no record holds are about to be shown: a restart must not show older ones. */
-  exposeUncommitted(): Promise<void>;
+  /**
+   * Numbers that no record holds are about to be shown: a restart must not show older ones. False: better not yet, since the disk, which has
+   * not answered for a while, may still keep that promise.
+   */
+  exposeUncommitted(): Promise<boolean>;
   /** Has what has changed committed now and then, by `renew`. */
   start(renew?: () => Promise<unknown>): void;
   stop(): Promise<void>;
@@ -72,6 +75,8 @@ export interface Checkpoint {
 
 const EVERY_MS = 5000;
 const GROUP_MS = 100;
+/** For so long a disk that hangs may keep back numbers; then they are shown without it. */
+const HANG_MS = 60_000;
 /** A record is followed by ten times the time that it took, where nobody waits for it. */
 const REST = 10;
 
@@ -102,6 +107,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   let tookMs = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
+  let hangsSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const states = (): Record<string, SourceState> =>
@@ -133,6 +139,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       cells.set('checkpoint_bytes', bytes, []);
       if (isFailing) say('info', 'checkpoints are written again', 'checkpoint_recovered');
       isFailing = false;
+      hangsSince = undefined;
       return true;
     } catch (error) {
       open();
@@ -187,9 +194,18 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       return soon;
     },
     async exposeUncommitted() {
-      await slots.markExposed().catch(() => {
+      try {
+        await slots.markExposed();
+        hangsSince = undefined;
+        return true;
+      } catch (error) {
+        if (error instanceof SlowDisk) {
+          hangsSince ??= elapsed();
+          if (elapsed() - hangsSince < HANG_MS) return false;
+        }
         say('warn', 'a crash before the next checkpoint may count twice what is shown now', 'checkpoint_mark_failed');
-      });
+        return true;
+      }
     },
     start: (renew = commit) => schedule(renew),
     async stop() {

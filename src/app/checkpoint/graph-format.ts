@@ -1,5 +1,5 @@
 /**
- * The bytes of a graph of plain values: tags, and what writer and reader work out alike (which texts are remembered, how many shapes). It
+ * The bytes of a graph of plain values: tags, and what writer and reader work out alike (which texts are remembered). It
  * decides nothing else. Any change here is another `FORM`.
  *
  * A value is a tag and what belongs to it. An object is announced where it is met first (its kind and size, or its shape: the list of
@@ -29,6 +29,8 @@ export const SAME = 10;
 export const OBJECT = 11;
 /** An object whose shape is told here: how many keys, each as a text. */
 export const NEW_SHAPE = 12;
+/** The same, of a shape that gets no number. */
+export const LONE_SHAPE = 19;
 export const ARRAY = 13;
 export const MAP = 14;
 export const SET = 15;
@@ -54,7 +56,7 @@ export const TYPED_KINDS = [
   Int8Array,
 ] as const;
 
-/** More are told each time anew: a map by another name. */
+/** More are told each time anew, as are longer ones: maps by another name. */
 export const MAX_SHAPES = 4096;
 export const MAX_KEYS = 256;
 

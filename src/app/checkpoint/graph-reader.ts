@@ -98,9 +98,7 @@ export function createGraphReader(bytes: Buffer): GraphReader {
       return key;
     });
     const template = `{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`;
-    const shape = { keys, template };
-    if (shapes.length < F.MAX_SHAPES && keys.length <= F.MAX_KEYS) shapes.push(shape);
-    return shape;
+    return { keys, template };
   }
 
   function announced(value: object, want: readonly string[] | number): object {
@@ -157,6 +155,9 @@ export function createGraphReader(bytes: Buffer): GraphReader {
       case F.OBJECT:
         return object(shapes[varint()]);
       case F.NEW_SHAPE:
+        shapes.push(newShape());
+        return object(shapes.at(-1));
+      case F.LONE_SHAPE:
         return object(newShape());
       case F.ARRAY:
         return announced([], count(1));

@@ -46,6 +46,7 @@ export function createGraphWriter(): GraphWriter {
   const lists = new Map<object, number>();
   const inLists: (Shape | undefined)[] = [undefined];
   let numbers = 0;
+  let kept = 0;
   /** Announced, and not told yet. */
   let queue: object[] = [];
   let shapesOfQueue: (Shape | undefined)[] = [];
@@ -143,9 +144,10 @@ export function createGraphWriter(): GraphWriter {
     const keys = Object.keys(value);
     const name = keys.join('\n');
     const known = shapes.get(name);
-    if (known !== undefined) return known;
-    const isKept = shapes.size < F.MAX_SHAPES && keys.length <= F.MAX_KEYS;
-    const shape = { number: isKept ? shapes.size : -1, keys, numbers: new Map(), guesses: new Array(keys.length) };
+    // Keys may have line ends of their own.
+    if (known !== undefined && isLike(value, known)) return known;
+    const isKept = known === undefined && shapes.size < F.MAX_SHAPES && keys.length <= F.MAX_KEYS;
+    const shape = { number: isKept ? kept++ : -1, keys, numbers: new Map(), guesses: new Array(keys.length) };
     if (isKept) shapes.set(name, shape);
     return shape;
   }
@@ -196,7 +198,7 @@ export function createGraphWriter(): GraphWriter {
     // With its first object.
     if (shape.number >= 0 && shape.numbers.size > 0) tagged(F.OBJECT, shape.number);
     else {
-      tagged(F.NEW_SHAPE, shape.keys.length);
+      tagged(shape.number >= 0 ? F.NEW_SHAPE : F.LONE_SHAPE, shape.keys.length);
       for (const key of shape.keys) text(key);
     }
     announce(value, shape);
