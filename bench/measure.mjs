@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
+export const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
 const START_MS = 60_000;
 
 export const median = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) >> 1];
