@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
+export const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
 const START_MS = 60_000;
 
 export const median = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) >> 1];

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { compareBacklog, hasMtail, scrapeBacklog } from './backlog.mjs';
 import { differences, parseExposition } from './exposition.mjs';
 import { generateFile, parseSize } from './generate.mjs';
 import { measureIdleFiles } from './idle.mjs';
@@ -25,12 +26,15 @@ const ROUNDS = 3;
 const STARTS = 5;
 const SETTLE_MS = 1500;
 const SIZES = {
-  full: { large: '1GB', small: '100MB', posted: 500_000, idleSeconds: 30, judged: true },
-  quick: { large: '64MB', small: '16MB', posted: 100_000, idleSeconds: 15, judged: false },
+  full: { large: '1GB', small: '100MB', backlog: '200MB', posted: 500_000, idleSeconds: 30, judged: true },
+  quick: { large: '64MB', small: '16MB', backlog: '16MB', posted: 100_000, idleSeconds: 15, judged: false },
 };
 
 const GOALS = {
   throughput: 0.45,
+  backlogThroughput: 0.55,
+  timesMtail: 2,
+  scrapeP99Ms: 100,
   peakRssMib: 128,
   growthMib: 10,
   idleRssMib: 72,
@@ -133,6 +137,34 @@ async function measureRun(main) {
   );
 }
 
+async function measureBacklog(main, { backlog, judged }) {
+  const { path } = dataFile(backlog);
+  const { cpu, rssMib } = await compareBacklog(main, path, ROUNDS, note);
+  const shown = (seconds) =>
+    `${(cpu.loop / seconds).toFixed(2)} (${seconds.toFixed(2)} against ${cpu.loop.toFixed(2)} s of CPU)`;
+  row(`run on ${backlog} with checkpoints, against a bare parse loop`, shown(cpu.run), null, true);
+  const isFast = cpu.loop / cpu.runBare >= GOALS.backlogThroughput;
+  row('the same without the detectors', shown(cpu.runBare), judged ? `>= ${GOALS.backlogThroughput}` : null, isFast);
+  row(`run on ${backlog}, peak RSS`, mib(rssMib), `<= ${GOALS.peakRssMib} MiB`, rssMib <= GOALS.peakRssMib);
+  if (hasMtail()) {
+    const times = cpu.mtail / cpu.run;
+    const text = `${times.toFixed(2)} times (mtail ${cpu.mtail.toFixed(2)} s of CPU)`;
+    row(
+      'run, throughput against mtail with three labels',
+      text,
+      judged ? `>= ${GOALS.timesMtail}` : null,
+      times >= GOALS.timesMtail,
+    );
+  } else note('skipped: needs mtail');
+  const { p50, p99, answers } = await scrapeBacklog(main, path);
+  row(
+    `run on ${backlog}, a scrape every 200 ms, p99 of ${answers}`,
+    `${p99.toFixed(0)} ms (median ${p50.toFixed(0)} ms)`,
+    judged ? `<= ${GOALS.scrapeP99Ms} ms` : null,
+    p99 <= GOALS.scrapeP99Ms,
+  );
+}
+
 async function measureIdle(main, { idleSeconds }) {
   const share = await measureIdleFiles(main, { files: 1000, seconds: idleSeconds });
   row(
@@ -185,6 +217,7 @@ console.log(`|${'-'.repeat(58)}|${'-'.repeat(44)}|${'-'.repeat(14)}|------|`);
 const sizes = SIZES[values.quick ? 'quick' : 'full'];
 await measureReplay(main, sizes);
 await measureRun(main);
+await measureBacklog(main, sizes);
 await measureIdle(main, sizes);
 await measureScrape();
 await measurePosts(main, sizes);

@@ -69,8 +69,9 @@ test(`decode: ${MUTANTS} mutations, none throws, each has one outcome (seed ${SE
     accepted > MUTANTS / 20 && rejected > MUTANTS / 20,
     `${accepted} accepted: the mutations are too weak or too strong`,
   );
-  // The others need a file, a wall clock, or a source that repeats itself.
+  // The others need a file, a wall clock, a source that repeats itself, or OTLP.
   const elsewhere = ['future_ts', 'oversize', 'incomplete', 'duplicate'];
+  elsewhere.push('not_protobuf', 'not_mcp', 'not_client', 'not_event');
   for (const reason of REJECTIONS.filter((each) => !elsewhere.includes(each)))
     assert.ok((reasons.get(reason) ?? 0) > 0, `no mutation was rejected as ${reason}`);
 });

@@ -50,12 +50,17 @@ export interface Exposition {
   collect(): Promise<Collected | undefined>;
   /** For the last push of all: every series with its value, none held at 0. */
   collectAll(): Promise<Collected | undefined>;
+  /** Has a record written, and keeps what it holds for scrapes to come. */
+  renew(): Promise<void>;
   /** Waits until what is there now was answered to a scrape; at most so long, and not at all where nobody will come. */
   lastScrape(mostMs: number): Promise<'seen' | 'missed' | 'nobody'>;
 }
 
 /** Scrapers within this time share a snapshot, and the record that it stands in. */
 const SHARE_MS = 1000;
+/** A scrape waits so long for numbers of its own; then it is given the last ones that are durable, where they are no older than this. */
+const PATIENCE_MS = 50;
+const STALE_MS = 10_000;
 /** A start without a usable record shows nothing for so long at most. */
 const REPLAY_MS = 60_000;
 const LOOK_MS = 20;
@@ -72,6 +77,26 @@ interface Taken {
   readonly isWhole: boolean;
 }
 
+interface Committed {
+  readonly taken: Taken;
+  readonly isDurable: boolean;
+  /** It is shown all the same. */
+  exposing?: Promise<boolean> | undefined;
+}
+
+/** What comes of `work`, else after so long `otherwise`. */
+async function firstOf<T>(work: Promise<T>, otherwise: T, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), ms);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export function createExposition(options: ExpositionOptions): Exposition {
   const { cells, exporter, refresh, statuses, checkpoint, start, now, elapsed = () => performance.now() } = options;
   const debut = createDebut();
@@ -82,7 +107,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
   const isHolding = checkpoint !== undefined && options.holdMs > 0;
   let holdMs = options.holdMs;
   let latest: Taken | undefined;
-  let taking: Promise<Taken> | undefined;
+  let taking: Promise<Committed> | undefined;
   let seen: Taken | undefined;
 
   /** Not caught up with what was there at the start: why nothing is shown yet. */
@@ -118,32 +143,56 @@ export function createExposition(options: ExpositionOptions): Exposition {
     };
   }
 
-  /** The record first, then what it holds. */
-  async function committed(): Promise<Taken> {
-    if (checkpoint === undefined) return take();
+  /** The record first, then what it holds; that may be shown at once where the record is durable. */
+  async function commit(): Promise<Committed> {
+    if (checkpoint === undefined) return { taken: take(), isDurable: true };
     let taken: Taken | undefined;
     const isDurable = await checkpoint.commit(() => {
       taken = take();
     });
     // The sources went on meanwhile; what is shown is what was taken.
-    if (!isDurable) await checkpoint.exposeUncommitted();
-    return taken ?? take();
+    const committed = { taken: taken ?? take(), isDurable };
+    if (isDurable) latest = committed.taken;
+    return committed;
   }
 
-  async function current(): Promise<Taken> {
-    if (latest !== undefined && checkpoint !== undefined && elapsed() - latest.at < SHARE_MS) return latest;
-    taking ??= committed().finally(() => {
+  function renew(): Promise<Committed> {
+    taking ??= commit().finally(() => {
       taking = undefined;
     });
-    latest = await taking;
+    return taking;
+  }
+
+  /** undefined: nothing may be shown. */
+  async function fresh(): Promise<Taken | undefined> {
+    const committed = await renew();
+    if (committed.isDurable) return committed.taken;
+    committed.exposing ??= checkpoint?.exposeUncommitted();
+    const known = latest;
+    if ((await committed.exposing) === false)
+      return known !== undefined && elapsed() - known.at < STALE_MS ? known : undefined;
+    latest = committed.taken;
     return latest;
   }
 
+  async function current(): Promise<Taken | undefined> {
+    const known = latest;
+    if (known === undefined || checkpoint === undefined) return fresh();
+    const ageMs = elapsed() - known.at;
+    if (ageMs < SHARE_MS) return known;
+    return ageMs < STALE_MS ? firstOf<Taken | undefined>(fresh(), known, PATIENCE_MS) : fresh();
+  }
+
   return {
+    async renew() {
+      if (notYet() === undefined) await renew();
+      else await checkpoint?.commit();
+    },
     async scrape(format) {
       const reason = notYet();
       if (reason !== undefined) return { notYet: reason };
       const taken = await current();
+      if (taken === undefined) return { notYet: 'the disk of the checkpoints does not answer' };
       return {
         text: await taken.shot.render(format),
         answered() {
@@ -155,7 +204,9 @@ export function createExposition(options: ExpositionOptions): Exposition {
     },
     async collect() {
       if (notYet() !== undefined) return undefined;
-      const { numbers, atMs, debutants } = await current();
+      const taken = await current();
+      if (taken === undefined) return undefined;
+      const { numbers, atMs, debutants } = taken;
       return { numbers, atMs, answered: () => debut.served(debutants, now()) };
     },
     async collectAll() {
@@ -166,7 +217,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
         all = { numbers: takeNumbers(cells.families()), atMs: now(), answered: () => {} };
       };
       if (checkpoint === undefined) take();
-      else if (!(await checkpoint.commit(take))) await checkpoint.exposeUncommitted();
+      else if (!(await checkpoint.commit(take)) && !(await checkpoint.exposeUncommitted())) return undefined;
       return all;
     },
     async lastScrape(mostMs) {

@@ -9,6 +9,7 @@ import type { Pipeline } from '../core/pipeline.ts';
 import type { Saved } from '../core/state.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
+import { turnEvery } from '../sources/next-turn.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import { createCheckpoint, createGate, type Gate } from './checkpoint/checkpoint.ts';
 import { beginLife, type Life } from './checkpoint/life.ts';
@@ -34,6 +35,8 @@ import { createWatermark } from './watermark.ts';
 const DRAIN_MS = 3000;
 /** How long a stop may go on exporting by OTLP. */
 const FLUSH_MS = 3000;
+/** Rendering lets others wait so long. */
+const RENDER_MS = 8;
 
 export interface RunOptions {
   readonly config: Config;
@@ -162,8 +165,10 @@ async function live(
     cells.touch('writers_unclean', [name]);
   }
   const statuses = () => sources.map((source) => source.status());
+  const turn = turnEvery(RENDER_MS, () => performance.now());
+  const exporter = createPrometheusExporter(cells, { process: true, turn });
   const exposition = createExposition({
-    ...{ cells, exporter: createPrometheusExporter(cells, { process: true }), statuses, checkpoint, start, now },
+    ...{ cells, exporter, statuses, checkpoint, start, now },
     // A push is one more scraper.
     holdMs: config.scrapeIntervalSeconds === 0 ? 0 : 2 * longestIntervalMs(config, settings),
     withNumbers: settings?.targets.metrics !== undefined,
@@ -197,7 +202,7 @@ async function live(
       ...(otlpIn === undefined ? [] : [otlpIn.part]),
     ];
     local = await startLocal(config, [...parts, evidence.part], log);
-    checkpoint?.start();
+    checkpoint?.start(exposition.renew);
     await runAll(sources, sink, signal);
     log('info', 'stopping: reading what is left');
     await Promise.all(sources.map((source) => source.drain(sink, DRAIN_MS)));

@@ -3,8 +3,7 @@
  * every store: the input is lossy, so an entry may never be ended by its own event.
  */
 import type { Due, Place } from './model/due.ts';
-import type { EventFields } from './model/event.ts';
-import { type FieldsHolder, packFields, unpackFields } from './model/keep.ts';
+import { type FieldsHolder, reviveFields } from './model/keep.ts';
 import type { StoreName } from './model/limits.ts';
 import { keep, keepMap, type Parts, readEntries, SLICE, slices } from './state.ts';
 
@@ -24,9 +23,9 @@ export function countEviction(health: StoreHealth, store: StoreName, n = 1): voi
   health.evictions.set(store, (health.evictions.get(store) ?? 0) + n);
 }
 
-/** What a store does to its values on the way into a checkpoint and out of it. */
+/** What a store does to its values on the way out of a checkpoint. */
 export interface Saving<V> {
-  /** All that hold a record of fields: those are written down without what is unknown. */
+  /** All that hold a record of fields: an earlier version may have had others. */
   readonly records?: (value: V) => readonly FieldsHolder[];
   /** Everything is read back: puts right what belongs to this process. */
   readonly revive?: (value: V) => void;
@@ -47,28 +46,16 @@ export class BoundedMap<V extends object> {
   ) {
     health.sizes.set(name, () => this.#map.size);
     keep(health.parts, name, {
-      save: () => (records === undefined ? slices(this.#map) : this.#slices(records)),
+      save: () => slices(this.#map),
       load: (values) =>
         readEntries(values, (key, value) => {
-          for (const holder of records?.(value as V) ?? []) unpackFields(holder);
+          for (const holder of records?.(value as V) ?? []) reviveFields(holder);
           this.#map.set(key as string, value as V);
         }),
       loaded: () => {
         if (revive !== undefined) for (const value of this.#map.values()) revive(value);
       },
     });
-  }
-
-  *#slices(records: NonNullable<Saving<V>['records']>): Generator<unknown[]> {
-    for (const slice of slices(this.#map)) {
-      const holders = slice.flatMap((each, i) => (i % 2 === 0 ? [] : records(each as V)));
-      const unpacked = holders.map(packFields);
-      try {
-        yield slice;
-      } finally {
-        for (const [i, holder] of holders.entries()) holder.fields = unpacked[i] as EventFields;
-      }
-    }
   }
 
   get size(): number {

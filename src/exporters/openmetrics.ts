@@ -43,7 +43,11 @@ function samplesText(text: string): string {
 }
 
 /** `ofProcess`: metrics that another registry holds; they are read, never renamed. */
-export function createOpenMetrics(cells: Cells, ofProcess: readonly Metric[]): OpenMetrics {
+export function createOpenMetrics(
+  cells: Cells,
+  ofProcess: readonly Metric[],
+  pause: () => Promise<void> | undefined,
+): OpenMetrics {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const heads: Head[] = [];
@@ -76,8 +80,11 @@ export function createOpenMetrics(cells: Cells, ofProcess: readonly Metric[]): O
     async render(shot) {
       snapshot = shot;
       try {
-        const texts = await Promise.all(heads.map(({ name }) => registry.getSingleMetricAsString(name)));
-        const families = heads.map((head, i) => headText(head) + samplesText(texts[i] as string));
+        const families: string[] = [];
+        for (const head of heads) {
+          families.push(headText(head) + samplesText(await registry.getSingleMetricAsString(head.name)));
+          await pause();
+        }
         return `${families.join('')}# EOF\n`;
       } finally {
         snapshot = new Map();

@@ -5,9 +5,10 @@ import { STATE_FORMAT } from '../../src/app/checkpoint/checkpoint.ts';
 import { encodeRecord } from '../../src/app/checkpoint/record.ts';
 import { readRecord, restore } from '../../src/app/checkpoint/restore.ts';
 import type { LoadedSlot, Slots } from '../../src/app/checkpoint/slots.ts';
+import { bytesOf } from '../support/restart.ts';
 
-const bytesOf = (format: number, parts: readonly (readonly [string, unknown])[] = []): Buffer =>
-  Buffer.concat([...encodeRecord({ format, sources: { files: { version: 1 } } }, parts)]);
+const recordOf = (format: number, parts: readonly (readonly [string, unknown])[] = []): Buffer =>
+  bytesOf(encodeRecord({ format, sources: { files: { version: 1 } } }, parts));
 const slotsOf = (found: readonly LoadedSlot[], problems: readonly string[] = []): Slots => ({
   load: async () => ({ found, problems }),
   write: async () => 0,
@@ -15,8 +16,8 @@ const slotsOf = (found: readonly LoadedSlot[], problems: readonly string[] = [])
   async close() {},
 });
 const slot = (generation: number, record: Buffer, isExposed = false): LoadedSlot => ({ generation, record, isExposed });
-const GOOD = bytesOf(STATE_FORMAT, [['part', new Map([['a', 1]])]]);
-const LATER = bytesOf(STATE_FORMAT + 1);
+const GOOD = recordOf(STATE_FORMAT, [['part', new Map([['a', 1]])]]);
+const LATER = recordOf(STATE_FORMAT + 1);
 
 test('nothing was ever written: the first start', async () => {
   assert.equal((await restore(slotsOf([]))).start, 'none');
@@ -48,14 +49,14 @@ test('an earlier format goes through every upgrade up to this one; a missing ste
     head: { ...record.head, format: to },
     parts: [...record.parts, [`added by ${to}`, true]] as const,
   });
-  const upgraded = readRecord(bytesOf(1), { 1: step(2), 2: step(3) }, 3);
+  const upgraded = readRecord(recordOf(1), { 1: step(2), 2: step(3) }, 3);
   assert.deepEqual(upgraded.head, { format: 3, sources: { files: { version: 1 } } });
   assert.deepEqual(
     [...upgraded.parts].map(([name]) => name),
     ['added by 2', 'added by 3'],
   );
-  assert.throws(() => readRecord(bytesOf(1), { 2: step(3) }, 3), /state format 1, this version reads 3/);
-  assert.throws(() => readRecord(bytesOf(1), { 1: step(1) }, 3), /no way on/);
+  assert.throws(() => readRecord(recordOf(1), { 2: step(3) }, 3), /state format 1, this version reads 3/);
+  assert.throws(() => readRecord(recordOf(1), { 1: step(1) }, 3), /no way on/);
 });
 
 test('what is no record is an error with a reason, whatever it is', () => {

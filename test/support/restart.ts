@@ -2,7 +2,10 @@
 import { decodeRecord, encodeRecord } from '../../src/app/checkpoint/record.ts';
 import type { Pipeline } from '../../src/core/pipeline.ts';
 
-export const recordBytes = (pipeline: Pipeline): Buffer => Buffer.concat([...encodeRecord({}, pipeline.save())]);
+/** A piece holds only until the next one is asked for. */
+export const bytesOf = (pieces: Iterable<Buffer>): Buffer =>
+  Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)));
+export const recordBytes = (pipeline: Pipeline): Buffer => bytesOf(encodeRecord({}, pipeline.save()));
 
 /** `next` has seen nothing yet. */
 export function restartInto<P extends Pipeline>(before: Pipeline, next: P): P {

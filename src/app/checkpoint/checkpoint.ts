@@ -8,6 +8,7 @@ import type { Pipeline } from '../../core/pipeline.ts';
 import type { Saved } from '../../core/state.ts';
 import type { Source, SourceState } from '../../sources/source.ts';
 import { reasonOf } from '../exit.ts';
+import { SlowDisk } from './patience.ts';
 import { encodeRecord } from './record.ts';
 import type { Slots } from './slots.ts';
 
@@ -67,10 +68,13 @@ export interface Checkpoint {
   commit(moment?: () => void): Promise<boolean>;
   /** The same, soon: many who ask share one record, and records never take more than a tenth of the time. */
   commitSoon(): Promise<boolean>;
-  /** Numbers that no record holds are about to be shown: a restart must not show older ones. */
-  exposeUncommitted(): Promise<void>;
-  /** Commits now and then what has changed. */
-  start(): void;
+  /**
+   * Numbers that no record holds are about to be shown: a restart must not show older ones. False: better not yet, since the disk, which has
+   * not answered for a while, may still keep that promise.
+   */
+  exposeUncommitted(): Promise<boolean>;
+  /** Has what has changed committed now and then, by `renew`. */
+  start(renew?: () => Promise<unknown>): void;
   stop(): Promise<void>;
   /** Age in ms of the newest record of this process; undefined where there is none. */
   age(): number | undefined;
@@ -78,6 +82,8 @@ export interface Checkpoint {
 
 const EVERY_MS = 5000;
 const GROUP_MS = 100;
+/** For so long a disk that hangs may keep back numbers; then they are shown without it. */
+const HANG_MS = 60_000;
 /** A record is followed by ten times the time that it took, where nobody waits for it. */
 const REST = 10;
 
@@ -111,6 +117,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   let tookMs = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
+  let hangsSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const states = (): Record<string, SourceState> =>
@@ -147,6 +154,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       cells.set('checkpoint_bytes', bytes, []);
       if (isFailing) say('info', 'checkpoints are written again', 'checkpoint_recovered');
       isFailing = false;
+      hangsSince = undefined;
       return true;
     } catch (error) {
       open();
@@ -181,10 +189,10 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
 
   const restMs = (least: number): number => Math.max(least, endedAt + REST * tookMs - elapsed());
 
-  function schedule(): void {
+  function schedule(renew: () => Promise<unknown>): void {
     timer = setTimeout(async () => {
-      if (movement(cells) !== committedMovement) await commit();
-      if (timer !== undefined) schedule();
+      if (movement(cells) !== committedMovement) await renew();
+      if (timer !== undefined) schedule(renew);
     }, restMs(EVERY_MS));
     timer.unref();
   }
@@ -201,11 +209,20 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       return soon;
     },
     async exposeUncommitted() {
-      await slots.markExposed().catch(() => {
+      try {
+        await slots.markExposed();
+        hangsSince = undefined;
+        return true;
+      } catch (error) {
+        if (error instanceof SlowDisk) {
+          hangsSince ??= elapsed();
+          if (elapsed() - hangsSince < HANG_MS) return false;
+        }
         say('warn', 'a crash before the next checkpoint may count twice what is shown now', 'checkpoint_mark_failed');
-      });
+        return true;
+      }
     },
-    start: schedule,
+    start: (renew = commit) => schedule(renew),
     async stop() {
       clearTimeout(timer);
       timer = undefined;
@@ -217,7 +234,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
 }
 
 /** The closed words of the `reason` label. */
-function failureOf(error: unknown): 'no_space' | 'permission' | 'io' | 'internal' {
+function failureOf(error: unknown): 'no_space' | 'permission' | 'io' | 'slow' | 'internal' {
+  if (error instanceof SlowDisk) return 'slow';
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'no_space';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'permission';

@@ -28,7 +28,7 @@ export interface Life {
 }
 
 const RESULTS = ['restored', 'behind', 'none', 'unusable'] as const;
-const REASONS = ['no_space', 'permission', 'io', 'internal'] as const;
+const REASONS = ['no_space', 'permission', 'io', 'slow', 'internal'] as const;
 
 /** @throws where the record holds something that this version cannot go on from. */
 function goOn(

@@ -1,46 +1,45 @@
 /**
- * One record of a checkpoint as bytes: what the sources and the pipeline saved, as one graph of plain values in the engine's own
- * format, which keeps shared objects shared. It decides the order and the end of a record; what is in the parts it must not know.
+ * One record of a checkpoint as bytes: what the sources and the pipeline saved, as one graph of plain values, in which shared objects stay
+ * shared. It decides the order and the end of a record, and that those of earlier versions are read; what is in the parts it must not
+ * know.
  */
-import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
+import { DefaultDeserializer } from 'node:v8';
 import type { Saved } from '../../core/state.ts';
+import { ENGINE_FORM } from './graph-format.ts';
+import { createGraphReader, NO_MORE } from './graph-reader.ts';
+import { createGraphWriter } from './graph-writer.ts';
 
 export interface DecodedRecord {
   readonly head: unknown;
   readonly parts: readonly (readonly [part: string, value: unknown])[];
 }
 
-/** Slices of the state in one piece. */
-const SLICES_PER_PIECE = 1;
-
 /**
- * The bytes in pieces, each a few milliseconds of work; nothing that is saved may change until the last one was taken. A record is never
- * in memory as a whole: the serialiser is emptied as it goes and knows on which objects it has met all the same (tested; the engine's
- * `Release` leaves that memory alone, whatever Node's documentation says of a serialiser that was emptied).
+ * The bytes in pieces, each a few milliseconds of work; nothing that is saved may change until the last one was taken, and a piece holds
+ * only until the next one is asked for. A record is never in memory as a whole.
  */
 export function* encodeRecord(head: unknown, parts: Saved): Generator<Buffer, void> {
-  const out = new DefaultSerializer();
-  out.writeHeader();
-  out.writeValue(head);
-  let slices = 0;
-  for (const part of parts) {
-    out.writeValue(part);
-    if (++slices % SLICES_PER_PIECE === 0) yield out.releaseBuffer();
-  }
-  out.writeValue(null);
-  yield out.releaseBuffer();
+  const out = createGraphWriter();
+  yield* out.write(head);
+  for (const part of parts) yield* out.write(part);
+  yield out.end();
 }
 
-/** @throws where the bytes are no record of this or an earlier version of the engine. */
-export function decodeRecord(bytes: Buffer): DecodedRecord {
+/** Versions before 0.2 wrote with the engine's serialiser, and null behind the last part. */
+function engineReader(bytes: Buffer): () => unknown {
   const input = new DefaultDeserializer(bytes);
   input.readHeader();
-  const head: unknown = input.readValue();
+  return () => input.readValue() ?? NO_MORE;
+}
+
+/** @throws where the bytes are no record of this or an earlier version. */
+export function decodeRecord(bytes: Buffer): DecodedRecord {
+  const next = bytes[0] === ENGINE_FORM ? engineReader(bytes) : createGraphReader(bytes).read;
+  const head = next();
   const parts: (readonly [string, unknown])[] = [];
-  for (;;) {
-    const part: unknown = input.readValue();
-    if (part === null) return { head, parts };
+  for (let part = next(); part !== NO_MORE; part = next()) {
     if (!Array.isArray(part) || typeof part[0] !== 'string') throw new Error('a part has no name');
     parts.push([part[0], part[1]]);
   }
+  return { head, parts };
 }

@@ -6,10 +6,12 @@
  * A file: 64 bytes of head (magic, format, generation, length and CRC of the record, CRC of the head; behind that one mark of its
  * own), then the record, then zeros. A record counts once its head and all of its bytes agree.
  */
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { turnEvery } from '../../sources/next-turn.ts';
 import { reasonOf } from '../../sources/system-error.ts';
+import { createPatience, SlowDisk } from './patience.ts';
 
 export const SLOT_FORMAT = 1;
 export const SLOT_FILES = ['checkpoint-a', 'checkpoint-b'] as const;
@@ -21,6 +23,8 @@ const MARK_AT = 40;
 /** Taken at once, so that a disk which is full later still takes the next record; a slot that is too small grows by this. */
 const GROWTH_BYTES = 4 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
+/** Others get a turn of the event loop after so much of taking a record; one piece more may be on the way. */
+const TURN_MS = 8;
 
 export interface LoadedSlot {
   readonly generation: number;
@@ -34,7 +38,7 @@ export interface Slots {
   load(): Promise<{ readonly found: readonly LoadedSlot[]; readonly problems: readonly string[] }>;
   /**
    * Writes the next record and returns its bytes once it is on the disk. `taken` is called when the last piece was taken, which is
-   * before it is written. @throws what the file system says; the newest record stays.
+   * before it is written. @throws what the file system says, SlowDisk where it says nothing; the newest record stays.
    */
   write(pieces: Iterable<Buffer>, taken: () => void): Promise<number>;
   /** Marks the newest record: newer numbers than its own are about to be shown. @throws */
@@ -70,37 +74,61 @@ function headOf(generation: number, length: number, crc: number): Buffer {
   return head;
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
-    done += bytesWritten;
-  }
+export interface SlotsOptions {
+  /** A clock that never jumps, ms. */
+  readonly elapsed?: () => number;
+  readonly open?: (path: string, flags: string, mode?: number) => Promise<FileHandle>;
 }
 
 /** `folder` is made where it is missing. Nothing is opened before it is needed, so that a folder that is put right is used again. */
-export function createSlots(folder: string): Slots {
+export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
+  const { elapsed = () => performance.now(), open = openFile } = options;
   const files: (FileHandle | undefined)[] = [undefined, undefined];
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   /** The slot that the next record goes to, and its generation. */
   let next = 0;
   let generation = 1;
+  /** A record that was given up may have been whole by then, or be so later. */
+  let isLoose = false;
+  let owesMark = false;
+  const patience = createPatience(elapsed, () => {
+    if (owesMark) mark().catch(() => {});
+  });
 
   async function opened(slot: number): Promise<FileHandle> {
     const known = files[slot];
     if (known !== undefined) return known;
-    await mkdir(folder, { recursive: true });
     const path = join(folder, SLOT_FILES[slot] as string);
-    const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-      return open(path, 'wx+', 0o600);
-    });
-    files[slot] = file;
-    return file;
+    const opening = mkdir(folder, { recursive: true })
+      .then(() => open(path, 'r+'))
+      .catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        return open(path, 'wx+', 0o600);
+      });
+    files[slot] = await patience.wait(opening);
+    return files[slot];
+  }
+
+  async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await patience.wait(file.write(bytes, done, bytes.length - done, at + done));
+      done += bytesWritten;
+    }
+  }
+
+  async function mark(): Promise<void> {
+    owesMark = false;
+    patience.begin();
+    for (const slot of [...(generation > 1 ? [1 - next] : []), ...(isLoose ? [next] : [])]) {
+      const file = await opened(slot);
+      await writeAll(file, Buffer.from([1]), MARK_AT);
+      await patience.wait(file.datasync());
+    }
   }
 
   /** Takes the room up to the next step, as zeros behind what is there: holes would have to be filled on a full disk. */
   async function grow(file: FileHandle, atLeast: number): Promise<void> {
-    const { size } = await file.stat();
+    const { size } = await patience.wait(file.stat());
     const wanted = Math.ceil(atLeast / GROWTH_BYTES) * GROWTH_BYTES;
     piece.fill(0);
     for (let at = size; at < wanted; at += PIECE_BYTES)
@@ -119,6 +147,7 @@ export function createSlots(folder: string): Slots {
       length += filled;
       filled = 0;
     };
+    const turn = turnEvery(TURN_MS, elapsed);
     for (const bytes of pieces) {
       for (let from = 0; from < bytes.length; ) {
         const count = bytes.copy(piece, filled, from);
@@ -126,6 +155,7 @@ export function createSlots(folder: string): Slots {
         filled += count;
         if (filled === PIECE_BYTES) await flush();
       }
+      await turn();
     }
     taken();
     await flush();
@@ -166,19 +196,23 @@ export function createSlots(folder: string): Slots {
         isTaken = true;
       };
       try {
+        patience.begin();
         const file = await opened(next);
-        const { size } = await file.stat();
+        const { size } = await patience.wait(file.stat());
         if (size === 0) await grow(file, HEAD_BYTES);
         const { length, crc } = await writeRecord(file, pieces, takenOnce);
+        isLoose = true;
         await writeAll(file, headOf(generation, length, crc), 0);
         // What is behind the record costs the next one its safety, not this one.
         await grow(file, HEAD_BYTES + length).catch(() => {});
-        await file.datasync();
+        await patience.wait(file.datasync());
+        isLoose = false;
+        owesMark = false;
         generation++;
         next = 1 - next;
         return length;
       } catch (error) {
-        await files[next]?.close().catch(() => {});
+        files[next]?.close().catch(() => {});
         files[next] = undefined;
         throw error;
       } finally {
@@ -186,13 +220,20 @@ export function createSlots(folder: string): Slots {
       }
     },
     async markExposed() {
-      if (generation === 1) return;
-      const file = await opened(1 - next);
-      await writeAll(file, Buffer.from([1]), MARK_AT);
-      await file.datasync();
+      try {
+        await mark();
+      } catch (error) {
+        owesMark = error instanceof SlowDisk;
+        throw error;
+      }
     },
     async close() {
-      for (const file of files) await file?.close().catch(() => {});
+      try {
+        patience.begin();
+        for (const file of files) if (file !== undefined) await patience.wait(file.close());
+      } catch {
+        // Nobody needs it any more.
+      }
     },
   };
 }

@@ -474,7 +474,7 @@ export const CATALOG = {
     kind: 'counter',
     unit: 'events',
     help: 'Checkpoints that could not be written, since this process started. While they fail, a crash makes /metrics answer 503 until everything is read again.',
-    labels: [['reason', ['no_space', 'permission', 'io', 'internal']]],
+    labels: [['reason', ['no_space', 'permission', 'io', 'slow', 'internal']]],
     board: 'tailfin',
   },
   checkpoint_restores: {

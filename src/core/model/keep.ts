@@ -1,5 +1,5 @@
 /**
- * Copies for keeping, and records written down: an exchange's union of lines changes, and a test or tool may hand in more than the declared fields.
+ * Copies for keeping, and records that are read back: an exchange's union of lines changes, and a test or tool may hand in more than the declared fields.
  */
 import type { EventFields, WireEvent } from './event.ts';
 import { type FieldName, fieldsOf } from './fields.ts';
@@ -20,28 +20,22 @@ export const keepEvent = (event: WireEvent): WireEvent => ({
 export interface FieldsHolder {
   fields: EventFields;
 }
-const NAMES: readonly FieldName[] = [...SLOTS.keys()];
 
-/** Puts what is known alone, by slot, in the place of the fields; returns these. */
-export function packFields(holder: FieldsHolder): EventFields {
-  const { fields } = holder;
-  const packed: unknown[] = [];
-  for (let slot = 0; slot < NAMES.length; slot++) {
-    const value = fields[NAMES[slot] as FieldName];
-    if (value !== undefined) packed.push(NAMES[slot], value);
-  }
-  holder.fields = packed as unknown as EventFields;
-  return fields;
-}
-
-/** By name: an earlier version may have had other slots. One that several hold is unpacked once. */
-export function unpackFields(holder: FieldsHolder): void {
-  const packed: unknown = holder.fields;
-  if (!Array.isArray(packed)) return;
+/**
+ * Fields that were read back, as a record of this version. By name: an earlier one may have had others. Versions before 0.2 kept what was
+ * known alone, as a list of names and values.
+ */
+export function reviveFields(holder: FieldsHolder): void {
+  const read: object = holder.fields;
+  const known = Array.isArray(read) ? pairs(read) : Object.entries(read);
   const values: unknown[] = new Array(SLOTS.size).fill(undefined);
-  for (let i = 0; i < packed.length; i += 2) {
-    const slot = SLOTS.get(packed[i] as FieldName);
-    if (slot !== undefined) values[slot] = packed[i + 1];
+  for (const [name, value] of known) {
+    const slot = SLOTS.get(name as FieldName);
+    if (slot !== undefined) values[slot] = value;
   }
   holder.fields = recordFrom(values);
+}
+
+function* pairs(list: readonly unknown[]): Generator<readonly [unknown, unknown]> {
+  for (let i = 0; i < list.length; i += 2) yield [list[i], list[i + 1]];
 }
