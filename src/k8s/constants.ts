@@ -38,7 +38,7 @@ export const DEFAULT_QUOTA_MIB = 64;
 /** Several writers may each be a step over the quota; past the size limit the kubelet evicts the pod. */
 export const EVENTS_PER_QUOTA = 2;
 export const TAP_VOLUME_SIZE = '8Mi';
-/** Two slots of a checkpoint, which may grow to 90 MB each: past it the kubelet evicts the pod. */
+/** Two slots of a checkpoint, which may grow to 40 MB each (and 16 MiB of what waits for OTLP): past it the kubelet evicts the pod. */
 export const STATE_VOLUME_SIZE = '256Mi';
 
 export const HEAP_MIB = 160;
