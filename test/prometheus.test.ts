@@ -1,7 +1,7 @@
 /** A real Prometheus scrapes a running sidecar: it asks for OpenMetrics, stores the numbers, and finds the trace of a failure. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ test('the Accept header chooses the format, and the answer names it', async (t) 
  * The example configuration with the discovery of Kubernetes exchanged for what it would have found: the sidecar, another port of
  * its pod, and a pod that has ended. The relabelling is that of the example.
  */
-function exampleFor(address: string): Record<string, unknown> {
+function exampleFor(address: string, rules: string): Record<string, unknown> {
   interface Example {
     readonly global: Record<string, unknown>;
     readonly scrape_configs: Record<string, unknown>[];
@@ -100,8 +100,8 @@ function exampleFor(address: string): Record<string, unknown> {
   ];
   return {
     ...example,
-    global: { ...example.global, scrape_interval: '1s' },
-    rule_files: [join(EXAMPLES, 'rules.yaml')],
+    global: { ...example.global, scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [rules],
     scrape_configs: [{ ...rest, static_configs }],
   };
 }
@@ -128,7 +128,10 @@ test('Prometheus finds the exemplar', async (t) => {
   const data = join(folder, 'data');
   mkdirSync(data);
   const config = join(folder, 'prometheus.yml');
-  writeFileSync(config, stringify(exampleFor(new URL(url).host)));
+  // A group is first evaluated at some moment of its interval, which the path of its file decides: up to two minutes.
+  const rules = join(folder, 'rules.yaml');
+  writeFileSync(rules, readFileSync(join(EXAMPLES, 'rules.yaml'), 'utf8').replaceAll(/^ +interval: .*\n/gm, ''));
+  writeFileSync(config, stringify(exampleFor(new URL(url).host, rules)));
   const port = await freePort();
   const running = start(
     'prometheus',
