@@ -213,6 +213,7 @@ async function live(
       if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.scrapeLastSeconds });
     }
     await flushed;
+    exposition.keepLastPush();
     // What the backend has by now must not be sent again.
     if (otel !== undefined) await checkpoint?.commit();
   } finally {

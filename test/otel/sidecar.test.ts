@@ -70,6 +70,44 @@ test('with a checkpoint: new series begin at 0, the last export holds nothing ba
   assert.equal(totalOf(lastMetrics(receiver.received), 'tailfin_stream_closes_total'), 5);
 });
 
+describe('a stop while new series are still shown as 0', () => {
+  const lives = async (t: TestContext, temporality: string): Promise<number[]> => {
+    const receiver = await startReceiver(t);
+    const { file, events, state } = place(t);
+    writeFileSync(file, calls(0, 5));
+    const closes = (): number[] =>
+      receiver.received
+        .filter(({ signal }) => signal === 'metrics')
+        .map((each) => totalOf(each, 'tailfin_stream_closes_total'));
+    const args = ['--state-dir', state, '--otel-endpoint', receiver.url, '--otel-temporality', temporality];
+    for (let life = 0; life < 2; life++) {
+      const before = closes().length;
+      const sidecar = await startSidecar(t, events, { args: [...args, '--otel-metrics-interval-ms', '1000'] });
+      await until(() => closes().length >= before + 2, PATIENT);
+      sidecar.child.kill('SIGINT');
+      await sidecar.ended;
+    }
+    return closes();
+  };
+
+  test('cumulative: the next life goes on from what the last export showed, it does not begin again', async (t) => {
+    const closes = await lives(t, 'cumulative');
+    assert.equal(closes[0], 0);
+    const shown = closes.indexOf(5);
+    assert.ok(shown > 0 && shown < closes.length - 2, closes.join());
+    assert.deepEqual(new Set(closes.slice(shown)), new Set([5]), closes.join());
+  });
+
+  test('delta: nothing twice', async (t) => {
+    const closes = await lives(t, 'delta');
+    assert.equal(
+      closes.reduce((a, b) => a + b, 0),
+      5,
+      closes.join(),
+    );
+  });
+});
+
 describe('delta over lives', () => {
   test('stops and crashes: nothing twice after a stop, nothing lost after a crash; the start time stays', async (t) => {
     const receiver = await startReceiver(t);
