@@ -113,6 +113,7 @@ async function startLocal(
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start, ConfigError where a variable of OpenTelemetry is wrong. */
 export async function run({ config, log, signal, now = Date.now, env = process.env }: RunOptions): Promise<number> {
   const settings = otelSettings(config, env);
+  for (const each of settings?.ignored ?? []) log('warn', `${each}; ignored`, { kind: 'otel_variable_ignored' });
   let onFact: (fact: Fact) => void = () => {};
   const home = config.host || FILES;
   const options = { policy: toPolicy(config), home, onFact: (fact: Fact) => onFact(fact) };

@@ -187,39 +187,93 @@ test('a backend that is down does not hold up the start, the scrape or the stop'
   const { file, events } = place(t);
   writeFileSync(file, calls(0, 3));
   // Nobody listens on port 9 of the loopback.
-  const sidecar = await startSidecar(t, events, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } });
+  // Some backends have a token in the path of their endpoint.
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/s3cret-path' };
+  const sidecar = await startSidecar(t, events, { env });
   await until(async () => (await sidecar.scrape()).sum('tailfin_stream_closes_total') === 3, PATIENT);
-  await until(
-    () => /cannot export logs to http:\/\/127\.0\.0\.1:9\/v1\/logs: ECONNREFUSED/.test(sidecar.stderr()),
-    PATIENT,
-  );
+  await until(() => /cannot export logs to http:\/\/127\.0\.0\.1:9: ECONNREFUSED/.test(sidecar.stderr()), PATIENT);
   const startedAt = performance.now();
   sidecar.child.kill('SIGINT');
   const { code, stderr } = await sidecar.ended;
   assert.equal(code, 0, stderr);
   assert.match(stderr, /spans and log records were not exported before the stop/);
+  assert.doesNotMatch(stderr, /s3cret/);
   assert.ok(performance.now() - startedAt < 20_000);
+});
+
+test('a backend that asks for patience does not hold up the end of the process', async (t) => {
+  const receiver = await startReceiver(t);
+  receiver.respond = (response) => Boolean(response.writeHead(503, { 'retry-after': '50' }).end());
+  const { file, events } = place(t);
+  writeFileSync(file, calls(0, 3));
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '55000' };
+  const sidecar = await startSidecar(t, events, { env });
+  await until(() => receiver.logs().length > 0, PATIENT);
+  const startedAt = performance.now();
+  sidecar.child.kill('SIGINT');
+  const { code, stderr } = await sidecar.ended;
+  assert.equal(code, 0, stderr);
+  assert.ok(performance.now() - startedAt < 30_000, `${performance.now() - startedAt} ms`);
 });
 
 describe('variables of OpenTelemetry', () => {
   const WRONG = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:secret@collector/v1/traces',
     OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
     OTEL_EXPORTER_OTLP_HEADERS: 'api key',
-    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
-    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'sometimes',
-    OTEL_METRIC_EXPORT_INTERVAL: '5',
-    OTEL_TRACES_SAMPLER_ARG: '7',
     OTEL_METRICS_EXPORTER: 'otlp',
   };
+  /** Of a host, which an environment for the whole pod gives to the sidecar too. */
+  const OF_OTHERS = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'lowmemory',
+    OTEL_METRIC_EXPORT_INTERVAL: '500',
+    OTEL_TRACES_SAMPLER_ARG: 'endpoint=http://jaeger:14250,pollingIntervalMs=5000',
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_LOGS_EXPORTER: 'console',
+    OTEL_BSP_MAX_QUEUE_SIZE: '100',
+  };
+  const HIDDEN = {
+    OTEL_LOG_LEVEL: 'debug',
+    OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '4',
+    OTEL_ATTRIBUTE_COUNT_LIMIT: '1',
+    OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: '2',
+    OTEL_SPAN_EVENT_COUNT_LIMIT: '0',
+    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=s3cret-key',
+    OTEL_SERVICE_NAME: 'host',
+  };
+
+  test('those of a host do not keep the sidecar from its work: a warning each, no word cut, no header shown', async (t) => {
+    const receiver = await startReceiver(t);
+    const { file, events } = place(t);
+    writeFileSync(file, calls(0, 1));
+    const env = { ...OF_OTHERS, ...HIDDEN, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+    const sidecar = await startSidecar(t, events, { env: { ...env, OTEL_BSP_SCHEDULE_DELAY: '100' } });
+    await until(() => receiver.spans().length > 0 && receiver.logs().length > 0, PATIENT);
+    const warned = sidecar.logs().filter(({ kind }) => kind === 'otel_variable_ignored');
+    assert.deepEqual(warned.map(({ msg }) => msg.slice(0, msg.indexOf(':'))).sort(), Object.keys(OF_OTHERS).sort());
+    const [operation, attempt] = receiver.spans();
+    assert.equal(operation!.attributes['gen_ai.operation.name'], 'execute_tool');
+    assert.equal(attempt!.attributes['error.type'], 'abandoned');
+    assert.deepEqual(
+      attempt!.events.map(({ name }) => name),
+      ['tailfin.verdict'],
+    );
+    assert.equal(receiver.logs()[0]!.attributes['tailfin.outcome'], 'abandoned');
+    assert.equal(receiver.received[0]!.headers['api-key'], 's3cret-key');
+    sidecar.child.kill('SIGINT');
+    const { code, stdout, stderr } = await sidecar.ended;
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.doesNotMatch(stderr, /s3cret/);
+  });
+
   test('all that is wrong is named, and no secret with it', async () => {
     const { code, stderr } = await tailfin(['run'], { env: WRONG });
     assert.equal(code, 2, stderr);
     for (const name of Object.keys(WRONG))
       assert.equal(stderr.includes(`${name}: `), name !== 'OTEL_METRICS_EXPORTER', name);
-    assert.match(stderr, /OTEL_EXPORTER_OTLP_PROTOCOL: expected "http\/protobuf" or "http\/json", found "grpc"/);
     assert.match(stderr, /OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read the file: .*ENOENT/);
     assert.doesNotMatch(stderr, /secret|api key/);
   });
