@@ -175,7 +175,8 @@ export function createExposition(options: ExpositionOptions): Exposition {
     const known = latest;
     if ((await committed.exposing) === false)
       return known !== undefined && elapsed() - known.at < STALE_MS ? known : undefined;
-    latest = committed.taken;
+    // A newer one may have become durable meanwhile: who saw it must not see an older one after that.
+    if (latest === undefined || latest.at <= committed.taken.at) latest = committed.taken;
     return latest;
   }
 
