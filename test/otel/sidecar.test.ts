@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { ensureBuilt, startSidecar, tailfin, tempFolder } from '../support/cli.ts';
 import { broken } from '../support/local.ts';
-import { type Received, startReceiver } from '../support/otlp-receiver.ts';
+import { type Received, type Responder, startReceiver } from '../support/otlp-receiver.ts';
 import { until } from '../support/until.ts';
 import { seriesOf } from './rig.ts';
 
@@ -201,20 +201,27 @@ test('a backend that is down does not hold up the start, the scrape or the stop'
   assert.ok(performance.now() - startedAt < 20_000);
 });
 
-test('a backend that asks for patience does not hold up the end of the process', async (t) => {
-  const receiver = await startReceiver(t);
-  receiver.respond = (response) => Boolean(response.writeHead(503, { 'retry-after': '50' }).end());
-  const { file, events } = place(t);
-  writeFileSync(file, calls(0, 3));
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '55000' };
-  const sidecar = await startSidecar(t, events, { env });
-  await until(() => receiver.logs().length > 0, PATIENT);
-  const startedAt = performance.now();
-  sidecar.child.kill('SIGINT');
-  const { code, stderr } = await sidecar.ended;
-  assert.equal(code, 0, stderr);
-  assert.ok(performance.now() - startedAt < 30_000, `${performance.now() - startedAt} ms`);
-});
+const SLOW: Readonly<Record<string, Responder>> = {
+  'asks for patience': (response) => Boolean(response.writeHead(503, { 'retry-after': '50' }).end()),
+  'never answers': () => new Promise(() => {}),
+};
+for (const [how, respond] of Object.entries(SLOW))
+  test(`a backend that ${how}: the process ends in time, and nothing goes on after the stop`, async (t) => {
+    const receiver = await startReceiver(t);
+    receiver.respond = respond;
+    const { file, events, state } = place(t);
+    writeFileSync(file, calls(0, 3));
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '55000' };
+    const more = { OTEL_METRIC_EXPORT_INTERVAL: '1000' };
+    const sidecar = await startSidecar(t, events, { args: ['--state-dir', state], env: { ...env, ...more } });
+    await until(() => receiver.logs().length > 0 && receiver.points().length > 0, PATIENT);
+    const startedAt = performance.now();
+    sidecar.child.kill('SIGTERM');
+    const { code, stderr } = await sidecar.ended;
+    assert.equal(code, 0, stderr);
+    assert.ok(performance.now() - startedAt < 30_000, `${performance.now() - startedAt} ms`);
+    assert.equal(sidecar.logs().at(-1)?.msg, 'stopped');
+  });
 
 describe('variables of OpenTelemetry', () => {
   const WRONG = {

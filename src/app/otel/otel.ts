@@ -95,7 +95,8 @@ export function createOtel(options: OtelOptions): Otel {
   );
   const send: Send = async (signal, payload, entries, withinMs) => {
     const result = await (senders.get(signal) as Sender<typeof signal>).send(payload, withinMs);
-    tally.ended(signal, entries, result);
+    // What the close cut off is no news of the backend.
+    if (!isClosed || result.status === 'ok') tally.ended(signal, entries, result);
     return result;
   };
   const waitAfter = (result: SendResult): number => (result.status === 'failed' ? result.retryAfterMs : 0);
@@ -174,6 +175,8 @@ export function createOtel(options: OtelOptions): Otel {
       const left = (): number => Math.max(1, endsAt - clock.now());
       const all = async (): Promise<void> => {
         await Promise.all(cycles.map((cycle) => cycle.stop()));
+        // An export that was under way may have taken all the time there was.
+        if (isClosed) return;
         await Promise.all([
           senders.has('metrics') && exposition.collectAll().then((collected) => exportMetrics(collected, left())),
           senders.has('traces') && empty('traces', left),
