@@ -227,6 +227,7 @@ describe('variables of OpenTelemetry', () => {
   const WRONG = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:secret@collector/v1/traces',
+    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'user:secret@collector:4318',
     OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
     OTEL_EXPORTER_OTLP_HEADERS: 'api key',
     OTEL_METRICS_EXPORTER: 'otlp',
