@@ -109,7 +109,8 @@ function parseUrl(raw: unknown, complain: Complain): string | undefined {
   if (!isText(raw, 'a URL', complain)) return undefined;
   const url = URL.canParse(raw) ? new URL(raw) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(raw))
-    complain(`expected a URL such as http://collector:4318, found ${quote(raw)}`);
+    // What stands before an @ may be a password.
+    complain(`expected a URL such as http://collector:4318${raw.includes('@') ? '' : `, found ${quote(raw)}`}`);
   else if (url.username !== '' || url.password !== '')
     complain('a URL must hold no user or password: use OTEL_EXPORTER_OTLP_HEADERS');
   else if (url.search !== '' || url.hash !== '') complain('a URL must hold no query or fragment');

@@ -52,6 +52,8 @@ export interface Exposition {
   collectAll(): Promise<Collected | undefined>;
   /** Has a record written, and keeps what it holds for scrapes to come. */
   renew(): Promise<void>;
+  /** No scrape will come any more: what the last push showed must not begin at 0 in the next life. Before the last record. */
+  keepLastPush(): void;
   /** Waits until what is there now was answered to a scrape; at most so long, and not at all where nobody will come. */
   lastScrape(mostMs: number): Promise<'seen' | 'missed' | 'nobody'>;
 }
@@ -109,6 +111,8 @@ export function createExposition(options: ExpositionOptions): Exposition {
   let latest: Taken | undefined;
   let taking: Promise<Committed> | undefined;
   let seen: Taken | undefined;
+  /** Held for scrapers, and shown by the last push. */
+  let pushed: readonly Cell[] = [];
 
   /** Not caught up with what was there at the start: why nothing is shown yet. */
   function notYet(): string | undefined {
@@ -171,7 +175,8 @@ export function createExposition(options: ExpositionOptions): Exposition {
     const known = latest;
     if ((await committed.exposing) === false)
       return known !== undefined && elapsed() - known.at < STALE_MS ? known : undefined;
-    latest = committed.taken;
+    // A newer one may have become durable meanwhile: who saw it must not see an older one after that.
+    if (latest === undefined || latest.at <= committed.taken.at) latest = committed.taken;
     return latest;
   }
 
@@ -214,11 +219,18 @@ export function createExposition(options: ExpositionOptions): Exposition {
       let all: Collected | undefined;
       const take = (): void => {
         refresh();
-        all = { numbers: takeNumbers(cells.families()), atMs: now(), answered: () => {} };
+        const held = isHolding ? debut.held(cells.families()) : [];
+        const answered = (): void => {
+          pushed = held;
+        };
+        all = { numbers: takeNumbers(cells.families()), atMs: now(), answered };
       };
       if (checkpoint === undefined) take();
       else if (!(await checkpoint.commit(take)) && !(await checkpoint.exposeUncommitted())) return undefined;
       return all;
+    },
+    keepLastPush() {
+      debut.shown(pushed);
     },
     async lastScrape(mostMs) {
       const waitMs = rhythm.nextWithinMs(mostMs);

@@ -113,6 +113,7 @@ async function startLocal(
 /** Runs until the signal aborts. @throws RuntimeFailure when it cannot start, ConfigError where a variable of OpenTelemetry is wrong. */
 export async function run({ config, log, signal, now = Date.now, env = process.env }: RunOptions): Promise<number> {
   const settings = otelSettings(config, env);
+  for (const each of settings?.ignored ?? []) log('warn', `${each}; ignored`, { kind: 'otel_variable_ignored' });
   let onFact: (fact: Fact) => void = () => {};
   const home = config.host || FILES;
   const options = { policy: toPolicy(config), home, onFact: (fact: Fact) => onFact(fact) };
@@ -213,6 +214,7 @@ async function live(
       if (last === 'missed') log('warn', 'the last numbers were not scraped', { waited_s: config.scrapeLastSeconds });
     }
     await flushed;
+    exposition.keepLastPush();
     // What the backend has by now must not be sent again.
     if (otel !== undefined) await checkpoint?.commit();
   } finally {

@@ -12,8 +12,12 @@ export interface Debut {
   release(families: Iterable<Family>, now: number, holdMs: number): void;
   /** Those that a snapshot taken now holds for the first time: to be told to `served`. */
   debutants(families: Iterable<Family>): readonly Cell[];
+  /** All that are still shown as 0. */
+  held(families: Iterable<Family>): readonly Cell[];
   /** Their snapshot was answered. */
   served(cells: readonly Cell[], now: number): void;
+  /** These were seen with their values: from now on they are shown. */
+  shown(cells: readonly Cell[]): void;
   /** Everything that is there was shown in an earlier life, whatever its cell says. */
   showAll(families: Iterable<Family>): void;
 }
@@ -35,8 +39,12 @@ export function createDebut(): Debut {
       }
     },
     debutants: (families) => [...counters(families)].filter(({ debut }) => debut === NEW),
+    held: (families) => [...counters(families)].filter(({ debut }) => debut !== SHOWN),
     served(cells, now) {
       for (const cell of cells) if (cell.debut === NEW) cell.debut = now;
+    },
+    shown(cells) {
+      for (const cell of cells) cell.debut = SHOWN;
     },
     showAll(families) {
       for (const cell of counters(families)) cell.debut = SHOWN;

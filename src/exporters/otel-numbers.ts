@@ -105,9 +105,11 @@ export function createDeltas(sinceMs: number, from: Numbers = []): Deltas {
     },
     part: {
       *save() {
+        // Both of one moment: an answer may come while the record is written.
+        const told = acknowledged;
         yield since;
         let slice: [string, Acknowledged][] = [];
-        for (const entry of acknowledged) {
+        for (const entry of told) {
           // Counters of the process begin at 0 with the next one.
           if (isOfProcess(entry[0])) continue;
           slice.push(entry);

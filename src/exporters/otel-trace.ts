@@ -57,6 +57,9 @@ function serverAddress(endpoint: string | null): Loose {
   return { 'server.address': ipv6 ?? name, 'server.port': port === undefined ? null : Number(port) };
 }
 
+/** What came as a span of its host (OTLP in) may have gone over stdio. */
+const isHttp = ({ status, endpoint }: Attempt): boolean => status !== null || endpoint !== null;
+
 const versionOf = (version: string): string | null => (version === 'unknown' || version === 'other' ? null : version);
 
 function operationAttributes(fact: OperationFact): SpanAttributes {
@@ -73,7 +76,7 @@ function operationAttributes(fact: OperationFact): SpanAttributes {
     'gen_ai.prompt.name': label === CALL ? null : name,
     'rpc.response.status_code': answer.errorCode === null ? null : String(answer.errorCode),
     'error.type': errorType,
-    'network.protocol.name': 'http',
+    'network.protocol.name': isHttp(answer) ? 'http' : null,
     ...serverAddress(answer.endpoint),
     'tailfin.server': cleanName(fact.server),
     'tailfin.operation.result': fact.result,
@@ -161,18 +164,19 @@ function attemptSpan(attempt: Attempt, resends: number, { fact, context, failed,
   const { verdict, suspended } = attempt;
   const stage = verdict?.stage ?? (suspended === false ? null : suspended);
   const startMs = attempt.openTs;
+  const http = isHttp(attempt);
   return {
     traceId: context.traceId,
     spanId: attemptSpanId(attempt),
     parent: { spanId: context.spanId, isRemote: false },
-    name: 'POST',
+    name: http ? 'POST' : 'attempt',
     startMs,
     endMs: Math.max(startMs, endOf(attempt, endMs)),
     attributes: known({
-      'http.request.method': 'POST',
+      'http.request.method': http ? 'POST' : null,
       'http.request.resend_count': resends === 0 ? null : resends,
       'http.response.status_code': attempt.status,
-      'network.protocol.name': 'http',
+      'network.protocol.name': http ? 'http' : null,
       ...serverAddress(attempt.endpoint),
       'error.type': errorType,
       'mcp.protocol.version': versionOf(attempt.version),

@@ -149,3 +149,21 @@ test('a record that became whole after it was given up does not pass for what wa
     [2, 1],
   );
 });
+
+test('after the stop nothing touches the folder: who asks late hears false', async (t) => {
+  const { checkpoint, count, pass, stored } = rig(t);
+  count();
+  assert.equal(await checkpoint.commit(), true);
+  const soon = checkpoint.commitSoon();
+  await checkpoint.stop();
+  assert.equal(await soon, false);
+  const before = await stored();
+  count();
+  const late = checkpoint.commitSoon();
+  pass(60_000);
+  assert.deepEqual(
+    [await checkpoint.commit(), await late, await checkpoint.exposeUncommitted()],
+    [false, false, false],
+  );
+  assert.deepEqual(await stored(), before);
+});

@@ -191,7 +191,7 @@ describe('statuses', () => {
     await ended(rig, 9);
     const points = receiver.received.slice(before).flatMap((each) => each.points);
     assert.equal(points.find(({ metric }) => metric === 'tailfin.events')?.value, 3);
-    assert.match(rig.said.join('\n'), /cannot export traces to http:\/\/127\.0\.0\.1:\d+\/v1\/traces: status 503/);
+    assert.match(rig.said.join('\n'), /cannot export traces to http:\/\/127\.0\.0\.1:\d+: status 503/);
     assert.doesNotMatch(rig.said.join('\n'), /canary/);
   });
 

@@ -114,3 +114,16 @@ describe('what waits', () => {
     assert.deepEqual([small.size, small.batch(1000).at(-1)], [128, 't127']);
   });
 });
+
+test('what waits in a form that this version cannot read is dropped and counted, and ends nothing', async (t) => {
+  const receiver = await startReceiver(t);
+  const saved = ['{', '[{"name":"x"}]', 'null'].map((text) => ['otlp_traces', [{ text, weight: 1 }]] as const);
+  const rig = startRig(t, receiver, {
+    flags: { otelMetrics: 'none', otelTraces: 'auto', otelLogs: 'none' },
+    otel: { saved },
+  });
+  await rig.otel.flush(60_000);
+  const { sum } = await rig.scrape();
+  assert.equal(sum('tailfin_otlp_dropped_total', { signal: 'traces', reason: 'refused' }), 3);
+  assert.equal(sum('tailfin_otlp_queue_entries', { signal: 'traces' }), 0);
+});

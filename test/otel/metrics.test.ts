@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CATALOG } from '../../src/core/measures/catalog.ts';
 import { createCells } from '../../src/core/measures/cells.ts';
+import { createDeltas, takeNumbers } from '../../src/exporters/otel-numbers.ts';
 import { T0 } from '../support/build-event.ts';
 import { type Point, startReceiver } from '../support/otlp-receiver.ts';
 import { MINUTE, moveAll, SINCE, scrapedSeries, seriesOf, startRig } from './rig.ts';
@@ -111,6 +112,23 @@ describe('a restart', () => {
         ['tailfin.otlp.exports', 1, T0 + MINUTE],
       ],
     );
+  });
+
+  test('delta: what is acknowledged while the record is written is in the next one, with its time', () => {
+    const cells = createCells();
+    const deltas = createDeltas(1000);
+    const numbers = (): ReturnType<typeof takeNumbers> => takeNumbers(cells.families());
+    cells.add('events', 4, ['files', 'close']);
+    deltas.acknowledge(numbers(), 2000);
+    const record = deltas.part.save()[Symbol.iterator]();
+    const saved = [record.next().value];
+    cells.add('events', 3, ['files', 'close']);
+    deltas.acknowledge(numbers(), 3000);
+    for (let next = record.next(); next.done !== true; next = record.next()) saved.push(next.value);
+    const after = createDeltas(0);
+    after.part.load(saved);
+    const events = after.since(numbers()).find(({ key }) => key === 'events');
+    assert.deepEqual([after.sinceMs, events?.points[0]?.value], [2000, 3]);
   });
 
   test('delta without anything saved: a life that was not exported is not sent afterwards', async (t) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { ensureBuilt, startSidecar, tailfin, tempFolder } from '../support/cli.ts';
 import { broken } from '../support/local.ts';
-import { type Received, startReceiver } from '../support/otlp-receiver.ts';
+import { type Received, type Responder, startReceiver } from '../support/otlp-receiver.ts';
 import { until } from '../support/until.ts';
 import { seriesOf } from './rig.ts';
 
@@ -68,6 +68,44 @@ test('with a checkpoint: new series begin at 0, the last export holds nothing ba
   const { code, stderr } = await sidecar.ended;
   assert.equal(code, 0, stderr);
   assert.equal(totalOf(lastMetrics(receiver.received), 'tailfin_stream_closes_total'), 5);
+});
+
+describe('a stop while new series are still shown as 0', () => {
+  const lives = async (t: TestContext, temporality: string): Promise<number[]> => {
+    const receiver = await startReceiver(t);
+    const { file, events, state } = place(t);
+    writeFileSync(file, calls(0, 5));
+    const closes = (): number[] =>
+      receiver.received
+        .filter(({ signal }) => signal === 'metrics')
+        .map((each) => totalOf(each, 'tailfin_stream_closes_total'));
+    const args = ['--state-dir', state, '--otel-endpoint', receiver.url, '--otel-temporality', temporality];
+    for (let life = 0; life < 2; life++) {
+      const before = closes().length;
+      const sidecar = await startSidecar(t, events, { args: [...args, '--otel-metrics-interval-ms', '1000'] });
+      await until(() => closes().length >= before + 2, PATIENT);
+      sidecar.child.kill('SIGINT');
+      await sidecar.ended;
+    }
+    return closes();
+  };
+
+  test('cumulative: the next life goes on from what the last export showed, it does not begin again', async (t) => {
+    const closes = await lives(t, 'cumulative');
+    assert.equal(closes[0], 0);
+    const shown = closes.indexOf(5);
+    assert.ok(shown > 0 && shown < closes.length - 2, closes.join());
+    assert.deepEqual(new Set(closes.slice(shown)), new Set([5]), closes.join());
+  });
+
+  test('delta: nothing twice', async (t) => {
+    const closes = await lives(t, 'delta');
+    assert.equal(
+      closes.reduce((a, b) => a + b, 0),
+      5,
+      closes.join(),
+    );
+  });
 });
 
 describe('delta over lives', () => {
@@ -149,39 +187,101 @@ test('a backend that is down does not hold up the start, the scrape or the stop'
   const { file, events } = place(t);
   writeFileSync(file, calls(0, 3));
   // Nobody listens on port 9 of the loopback.
-  const sidecar = await startSidecar(t, events, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } });
+  // Some backends have a token in the path of their endpoint.
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/s3cret-path' };
+  const sidecar = await startSidecar(t, events, { env });
   await until(async () => (await sidecar.scrape()).sum('tailfin_stream_closes_total') === 3, PATIENT);
-  await until(
-    () => /cannot export logs to http:\/\/127\.0\.0\.1:9\/v1\/logs: ECONNREFUSED/.test(sidecar.stderr()),
-    PATIENT,
-  );
+  await until(() => /cannot export logs to http:\/\/127\.0\.0\.1:9: ECONNREFUSED/.test(sidecar.stderr()), PATIENT);
   const startedAt = performance.now();
   sidecar.child.kill('SIGINT');
   const { code, stderr } = await sidecar.ended;
   assert.equal(code, 0, stderr);
   assert.match(stderr, /spans and log records were not exported before the stop/);
+  assert.doesNotMatch(stderr, /s3cret/);
   assert.ok(performance.now() - startedAt < 20_000);
 });
+
+const SLOW: Readonly<Record<string, Responder>> = {
+  'asks for patience': (response) => Boolean(response.writeHead(503, { 'retry-after': '50' }).end()),
+  'never answers': () => new Promise(() => {}),
+};
+for (const [how, respond] of Object.entries(SLOW))
+  test(`a backend that ${how}: the process ends in time, and nothing goes on after the stop`, async (t) => {
+    const receiver = await startReceiver(t);
+    receiver.respond = respond;
+    const { file, events, state } = place(t);
+    writeFileSync(file, calls(0, 3));
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_TIMEOUT: '55000' };
+    const more = { OTEL_METRIC_EXPORT_INTERVAL: '1000' };
+    const sidecar = await startSidecar(t, events, { args: ['--state-dir', state], env: { ...env, ...more } });
+    await until(() => receiver.logs().length > 0 && receiver.points().length > 0, PATIENT);
+    const startedAt = performance.now();
+    sidecar.child.kill('SIGTERM');
+    const { code, stderr } = await sidecar.ended;
+    assert.equal(code, 0, stderr);
+    assert.ok(performance.now() - startedAt < 30_000, `${performance.now() - startedAt} ms`);
+    assert.equal(sidecar.logs().at(-1)?.msg, 'stopped');
+  });
 
 describe('variables of OpenTelemetry', () => {
   const WRONG = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:secret@collector/v1/traces',
+    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'user:secret@collector:4318',
     OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
     OTEL_EXPORTER_OTLP_HEADERS: 'api key',
-    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
-    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'sometimes',
-    OTEL_METRIC_EXPORT_INTERVAL: '5',
-    OTEL_TRACES_SAMPLER_ARG: '7',
     OTEL_METRICS_EXPORTER: 'otlp',
   };
+  /** Of a host, which an environment for the whole pod gives to the sidecar too. */
+  const OF_OTHERS = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'lowmemory',
+    OTEL_METRIC_EXPORT_INTERVAL: '500',
+    OTEL_TRACES_SAMPLER_ARG: 'endpoint=http://jaeger:14250,pollingIntervalMs=5000',
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_LOGS_EXPORTER: 'console',
+    OTEL_BSP_MAX_QUEUE_SIZE: '100',
+  };
+  const HIDDEN = {
+    OTEL_LOG_LEVEL: 'debug',
+    OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '4',
+    OTEL_ATTRIBUTE_COUNT_LIMIT: '1',
+    OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: '2',
+    OTEL_SPAN_EVENT_COUNT_LIMIT: '0',
+    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=s3cret-key',
+    OTEL_SERVICE_NAME: 'host',
+  };
+
+  test('those of a host do not keep the sidecar from its work: a warning each, no word cut, no header shown', async (t) => {
+    const receiver = await startReceiver(t);
+    const { file, events } = place(t);
+    writeFileSync(file, calls(0, 1));
+    const env = { ...OF_OTHERS, ...HIDDEN, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+    const sidecar = await startSidecar(t, events, { env: { ...env, OTEL_BSP_SCHEDULE_DELAY: '100' } });
+    await until(() => receiver.spans().length > 0 && receiver.logs().length > 0, PATIENT);
+    const warned = sidecar.logs().filter(({ kind }) => kind === 'otel_variable_ignored');
+    assert.deepEqual(warned.map(({ msg }) => msg.slice(0, msg.indexOf(':'))).sort(), Object.keys(OF_OTHERS).sort());
+    const [operation, attempt] = receiver.spans();
+    assert.equal(operation!.attributes['gen_ai.operation.name'], 'execute_tool');
+    assert.equal(attempt!.attributes['error.type'], 'abandoned');
+    assert.deepEqual(
+      attempt!.events.map(({ name }) => name),
+      ['tailfin.verdict'],
+    );
+    assert.equal(receiver.logs()[0]!.attributes['tailfin.outcome'], 'abandoned');
+    assert.equal(receiver.received[0]!.headers['api-key'], 's3cret-key');
+    sidecar.child.kill('SIGINT');
+    const { code, stdout, stderr } = await sidecar.ended;
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.doesNotMatch(stderr, /s3cret/);
+  });
+
   test('all that is wrong is named, and no secret with it', async () => {
     const { code, stderr } = await tailfin(['run'], { env: WRONG });
     assert.equal(code, 2, stderr);
     for (const name of Object.keys(WRONG))
       assert.equal(stderr.includes(`${name}: `), name !== 'OTEL_METRICS_EXPORTER', name);
-    assert.match(stderr, /OTEL_EXPORTER_OTLP_PROTOCOL: expected "http\/protobuf" or "http\/json", found "grpc"/);
     assert.match(stderr, /OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read the file: .*ENOENT/);
     assert.doesNotMatch(stderr, /secret|api key/);
   });

@@ -379,6 +379,21 @@ test('a redirect counts as a resend, a round of an MRTR does not', async (t) => 
   );
 });
 
+test('a call of which only its host has a span: nothing says that it went over HTTP', async (t) => {
+  const { spans } = await exported(t, [
+    close('s1', 100, { ...NO_HEAD, how: 'unknown', error: 'Error', endpoint: undefined, bytes: undefined }),
+  ]);
+  assert.deepEqual(
+    spans.map(({ name }) => name),
+    ['tools/call tool', 'attempt'],
+  );
+  for (const { attributes } of spans)
+    assert.deepEqual(
+      Object.keys(attributes).filter((key) => /^(http|network|server)\./.test(key)),
+      [],
+    );
+});
+
 test('nothing of what an event may not say: no URI, no session, no other attributes than those', async (t) => {
   const names = new Set<string>();
   const { spans } = await exported(t, [

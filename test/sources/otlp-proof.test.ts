@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { SpanKind } from '@opentelemetry/api';
+import type { Fact } from '../../src/core/model/facts.ts';
+import type { OperationFact } from '../../src/core/model/operation.ts';
+import { spansOf } from '../../src/exporters/otel-trace.ts';
 import { EXCEPTION_ATTRIBUTES, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES } from '../../src/sources/otlp/attributes.ts';
 import { MADE_UP_CODES, PROOFS } from '../../src/sources/otlp/proof.ts';
+import { close, runLines, settle } from '../support/build-event.ts';
 import { send } from '../support/ingest-rig.ts';
 import { createOtlpRig, jsonRequest, jsonSpan, type OtlpRig, type SpanSpec } from '../support/otlp.ts';
 
@@ -179,6 +183,22 @@ describe('more than one span', () => {
     rig.pipeline.finish();
     assert.equal(rig.sum('tailfin_events_total'), 2);
     assert.equal(rig.sum('tailfin_operations_total') + rig.sum('tailfin_stream_closes_total'), 0);
+  });
+
+  test('spans of Tailfin itself, which a Collector sends to all its exporters: passed over, or they would go in circles', async (t) => {
+    const rig = await createOtlpRig(t);
+    const facts: OperationFact[] = [];
+    const keep = (fact: Fact) => fact.is === 'operation' && facts.push(fact);
+    runLines([close('a', 1), settle('a', 2, 'surfaced')], { onFact: keep });
+    const own = facts.flatMap((fact) => spansOf(fact, 1) ?? []);
+    assert.ok(own.length >= 2);
+    await post(
+      rig,
+      own.map(({ name, attributes }) => ({ name, attributes })),
+    );
+    rig.pipeline.finish();
+    assert.equal(rig.sum('tailfin_events_total'), 0);
+    assert.equal(rig.sum('tailfin_events_rejected_total', { source: 'otlp', reason: 'not_client' }), 1);
   });
 
   test('of servers, and of no method: passed over by reason', async (t) => {

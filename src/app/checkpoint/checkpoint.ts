@@ -75,6 +75,7 @@ export interface Checkpoint {
   exposeUncommitted(): Promise<boolean>;
   /** Has what has changed committed now and then, by `renew`. */
   start(renew?: () => Promise<unknown>): void;
+  /** After it nothing touches the folder, which may be somebody else's by then: who asks late hears false. */
   stop(): Promise<void>;
   /** Age in ms of the newest record of this process; undefined where there is none. */
   age(): number | undefined;
@@ -119,6 +120,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   let isFailing = false;
   let hangsSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let endSoon = (): void => {};
 
   const states = (): Record<string, SourceState> =>
     Object.fromEntries(
@@ -173,6 +176,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   }
 
   function commit(moment: () => void = () => {}): Promise<boolean> {
+    if (isStopped) return Promise.resolve(false);
     if (waiting !== undefined) {
       waiting.moments.push(moment);
       return waiting.done;
@@ -200,15 +204,21 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   return {
     commit,
     commitSoon() {
+      if (isStopped) return Promise.resolve(false);
       soon ??= new Promise((resolve) => {
-        setTimeout(() => {
+        const wait = setTimeout(() => {
           soon = undefined;
           commit().then(resolve);
         }, restMs(GROUP_MS));
+        endSoon = () => {
+          clearTimeout(wait);
+          resolve(false);
+        };
       });
       return soon;
     },
     async exposeUncommitted() {
+      if (isStopped) return false;
       try {
         await slots.markExposed();
         hangsSince = undefined;
@@ -224,6 +234,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     },
     start: (renew = commit) => schedule(renew),
     async stop() {
+      isStopped = true;
+      endSoon();
       clearTimeout(timer);
       timer = undefined;
       await running.catch(() => {});

@@ -95,7 +95,8 @@ export function createOtel(options: OtelOptions): Otel {
   );
   const send: Send = async (signal, payload, entries, withinMs) => {
     const result = await (senders.get(signal) as Sender<typeof signal>).send(payload, withinMs);
-    tally.ended(signal, entries, result);
+    // What the close cut off is no news of the backend.
+    if (!isClosed || result.status === 'ok') tally.ended(signal, entries, result);
     return result;
   };
   const waitAfter = (result: SendResult): number => (result.status === 'failed' ? result.retryAfterMs : 0);
@@ -114,17 +115,27 @@ export function createOtel(options: OtelOptions): Otel {
     return waitAfter(result);
   }
 
+  async function sendTexts(signal: 'traces' | 'logs', texts: readonly string[], withinMs?: () => number) {
+    let entries = texts.length;
+    try {
+      const all: unknown[] = texts.map((text) => JSON.parse(text));
+      if (signal === 'logs') return await send(signal, await sdk.logs(all as PlainLog[]), entries, withinMs?.());
+      entries = all.flat().length;
+      return await send(signal, await sdk.spans(all.flat() as PlainSpan[]), entries, withinMs?.());
+    } catch {
+      // What another version had saved and this one cannot read must not come again with each life.
+      const result: SendResult = { status: 'refused', reason: 'internal', retries: 0 };
+      tally.ended(signal, entries, result);
+      return result;
+    }
+  }
+
   async function empty(signal: 'traces' | 'logs', withinMs?: () => number): Promise<number> {
     const outbox: Outbox = outboxes[signal];
     while (outbox.size > 0 && !isClosed) {
       const before = outbox.size;
       const texts = outbox.batch(BATCH);
-      const all: unknown[] = texts.map((text) => JSON.parse(text));
-      const entries = signal === 'traces' ? all.flat().length : all.length;
-      const result =
-        signal === 'traces'
-          ? await send(signal, await sdk.spans(all.flat() as PlainSpan[]), entries, withinMs?.())
-          : await send(signal, await sdk.logs(all as PlainLog[]), entries, withinMs?.());
+      const result = await sendTexts(signal, texts, withinMs);
       if (result.status === 'failed') return result.retryAfterMs;
       outbox.done(texts.length);
       // What comes faster than it goes waits for the next turn.
@@ -164,6 +175,8 @@ export function createOtel(options: OtelOptions): Otel {
       const left = (): number => Math.max(1, endsAt - clock.now());
       const all = async (): Promise<void> => {
         await Promise.all(cycles.map((cycle) => cycle.stop()));
+        // An export that was under way may have taken all the time there was.
+        if (isClosed) return;
         await Promise.all([
           senders.has('metrics') && exposition.collectAll().then((collected) => exportMetrics(collected, left())),
           senders.has('traces') && empty('traces', left),

@@ -39,6 +39,19 @@ class PulledReader extends metrics.MetricReader {
 const remote = ({ traceId, spanId }: TraceContext, isRemote = true) =>
   trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: 1, isRemote });
 
+/**
+ * OTEL_LOG_LEVEL: NodeSDK would write to stdout what it does and what it sends; evidence may go there, and nothing else may. Limits: what
+ * is exported is bounded by its makers, and a closed word that is cut is another word.
+ */
+const HELD_BACK = /^OTEL_(?:LOG_LEVEL|\w+_LIMIT)$/;
+
+/** Hides from NodeSDK what is not meant for it. */
+function holdBack(): () => void {
+  const held = Object.entries(process.env).filter(([name]) => HELD_BACK.test(name));
+  for (const [name] of held) delete process.env[name];
+  return () => Object.assign(process.env, Object.fromEntries(held));
+}
+
 /** OpenTelemetry's API holds one of each provider for the whole process. */
 let isInUse = false;
 
@@ -58,9 +71,7 @@ export function createSdk({ resource, produce }: SdkOptions): Sdk {
   let ended: tracing.ReadableSpan[] = [];
   let emitted: logs.ReadableLogRecord[] = [];
   const done = async (): Promise<void> => {};
-  // With this variable NodeSDK writes to stdout what it does and what it sends; evidence may go there, and nothing else may.
-  const { OTEL_LOG_LEVEL: level } = process.env;
-  delete process.env.OTEL_LOG_LEVEL;
+  const giveBack = holdBack();
   const sdk = new NodeSDK({
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(resource)),
     resourceDetectors: [resources.hostDetector, resources.envDetector],
@@ -75,9 +86,9 @@ export function createSdk({ resource, produce }: SdkOptions): Sdk {
     spanProcessors: [{ onStart() {}, onEnd: (span) => void ended.push(span), forceFlush: done, shutdown: done }],
     logRecordProcessors: [{ onEmit: (record) => void emitted.push(record), forceFlush: done, shutdown: done }],
   });
-  if (level !== undefined) process.env.OTEL_LOG_LEVEL = level;
   listenForPartialSuccess();
   sdk.start();
+  giveBack();
   const tracer = trace.getTracerProvider().getTracer(SCOPE.name, SCOPE.version);
   const logger = logsApi.getLoggerProvider().getLogger(SCOPE.name, SCOPE.version);
 

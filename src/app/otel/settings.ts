@@ -30,6 +30,8 @@ export interface OtelSettings {
   readonly logsQueue: number;
   readonly tracesDelayMs: number;
   readonly logsDelayMs: number;
+  /** Variables of the specification that go by their default, one line each: they may have been meant for others. */
+  readonly ignored: readonly string[];
 }
 
 type OtelField = keyof typeof OTEL_KEYS;
@@ -50,7 +52,10 @@ const general = (what: string): string => `OTEL_EXPORTER_OTLP_${what}`;
 const specific = (signal: Signal, what: string): string => `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${what}`;
 
 class Reader {
+  /** Where data would go elsewhere, or unprotected, if one went on. */
   readonly problems: string[] = [];
+  /** By the specification a word or number that cannot be used is warned about and ignored. */
+  readonly ignored: string[] = [];
   readonly #env: Env;
 
   constructor(env: Env) {
@@ -61,7 +66,8 @@ class Reader {
   value<T>(name: string, spec: KeySpec): T | undefined {
     const text = this.#env[name]?.trim();
     if (text === undefined || text === '') return undefined;
-    return parseValue(spec, rawFromText(spec, text), (fault) => this.problems.push(`${name}: ${fault}`)) as T;
+    const faults = spec.type === 'url' ? this.problems : this.ignored;
+    return parseValue(spec, rawFromText(spec, text), (fault) => faults.push(`${name}: ${fault}`)) as T;
   }
 
   isSet(name: string): boolean {
@@ -146,6 +152,7 @@ export function otelSettings(config: OtelConfig, env: Env): OtelSettings | undef
     logsQueue: merged.otelLogsQueue,
     tracesDelayMs: delay('traces'),
     logsDelayMs: delay('logs'),
+    ignored: [...new Set(reader.ignored)],
   };
   // Variables that were meant for others are no problem while nothing is exported.
   const names = [general('ENDPOINT'), ...SIGNALS.map((signal) => specific(signal, 'ENDPOINT'))];

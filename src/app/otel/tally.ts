@@ -1,7 +1,7 @@
 /** What exports come to, as numbers and log lines: one line when a backend stops taking a signal, and one when it does again. */
 import type { Cells } from '../../core/measures/cells.ts';
 import type { SendResult } from './sender.ts';
-import { type OtelSettings, SIGNALS, type Signal } from './settings.ts';
+import { type OtelSettings, SIGNALS, type Signal, type Target } from './settings.ts';
 
 export type Say = (level: 'info' | 'warn', message: string, kind: string) => void;
 type Drop = 'queue_full' | 'refused' | 'partial';
@@ -34,7 +34,9 @@ export function createTally(cells: Cells, { targets }: OtelSettings, say: Say): 
     if (isFailing.has(signal)) return;
     isFailing.add(signal);
     const what = result.status === 'refused' ? 'the backend refuses them' : 'they wait, or are in the next export';
-    say('warn', `cannot export ${signal} to ${targets[signal]?.url}: ${result.reason}; ${what}`, 'otlp_failed');
+    // The path may be a secret: some backends have a token there.
+    const { origin } = new URL((targets[signal] as Target).url);
+    say('warn', `cannot export ${signal} to ${origin}: ${result.reason}; ${what}`, 'otlp_failed');
   }
 
   return {

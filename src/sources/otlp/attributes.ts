@@ -27,6 +27,10 @@ export const SPAN_ATTRIBUTES = {
   'server.port': { is: 'number', doc: '`endpoint`' },
   'service.peer.name': { is: 'text', doc: '`server`' },
   'peer.service': { is: 'text', doc: '`server`, where `service.peer.name` is not set' },
+  'tailfin.operation.result': {
+    is: 'there',
+    doc: 'that the span is one of Tailfin itself: `not_client`. A Collector that sends them here would go in circles',
+  },
 } as const satisfies Readonly<Record<string, AttributeSpec>>;
 
 /** Of the resource, which is the process that sent it. */

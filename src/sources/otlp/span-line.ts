@@ -32,6 +32,9 @@ const TARGETS: Readonly<Record<string, 'gen_ai.tool.name' | 'gen_ai.prompt.name'
   'prompts/get': 'gen_ai.prompt.name',
 };
 
+/** What Tailfin exported itself tells of calls that were counted: they would be counted, and exported, again and again. */
+const isOurs = ({ attributes }: SpanFacts): boolean => attributes['tailfin.operation.result'] === true;
+
 const nameOf = (text: string | undefined): string | undefined =>
   text !== undefined && PRINTABLE.test(text) && text.length <= MAX_ID_BYTES ? text : undefined;
 
@@ -65,7 +68,7 @@ export function spanLine(span: SpanFacts, resource: ResourceFacts, digest: Diges
   const { attributes, traceId, spanId, start, end } = span;
   const method = attributes['mcp.method.name'];
   if (method === undefined) return { rejected: 'not_mcp' };
-  if (span.kind !== CLIENT_KIND || OF_SERVERS.has(method)) return { rejected: 'not_client' };
+  if (span.kind !== CLIENT_KIND || OF_SERVERS.has(method) || isOurs(span)) return { rejected: 'not_client' };
   if (!METHOD.test(method)) return { rejected: 'bad_field', field: 'mcp.method.name' };
   if (!isId(traceId)) return { rejected: 'missing_field', field: 'trace_id' };
   if (!isId(spanId)) return { rejected: 'missing_field', field: 'span_id' };
