@@ -1,14 +1,13 @@
 /** What an operator has of a running sidecar beside its numbers: log lines, /healthz and /readyz. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { startListener } from '../src/app/listener.ts';
 import { createMetricsApp, type MetricsAppOptions } from '../src/app/metrics-app.ts';
 import type { SourceStatus } from '../src/sources/source.ts';
 import { ensureBuilt, type LogLine, linesOf, MAIN, start, startSidecar, tailfin, tempFolder } from './support/cli.ts';
+import { freePort } from './support/free-port.ts';
 import { ask, broken } from './support/local.ts';
 import { until } from './support/until.ts';
 
@@ -16,14 +15,6 @@ before(ensureBuilt);
 
 const PATIENT = { timeoutMs: 60_000, everyMs: 20 };
 const logsOf = (stderr: string): LogLine[] => linesOf(stderr).map((line) => JSON.parse(line) as LogLine);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('log lines', () => {
   test('--log-level is the least severe level that is written', async (t) => {

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { type Running, type Sidecar, start, startSidecar, tempFolder } from './support/cli.ts';
 import { EXAMPLES, readYaml } from './support/deploy.ts';
+import { freePort } from './support/free-port.ts';
 import { readOpenMetrics } from './support/openmetrics.ts';
 import { until } from './support/until.ts';
 
@@ -16,15 +15,6 @@ const missing = spawnSync('prometheus', ['--version']).error !== undefined;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0';
-
-/** Prometheus cannot listen on port 0: a port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** An hour ago: all windows are closed at once, by the idle clock of the source. */
 const begin = Date.now() - 3_600_000;

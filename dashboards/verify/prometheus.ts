@@ -1,9 +1,8 @@
 /** A real Prometheus over a folder of blocks: starts, answers, ends. What it is asked is said elsewhere. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import { until } from '../../test/support/until.ts';
 
 export interface Series {
@@ -27,15 +26,6 @@ interface RawSeries {
 type Answer<T> =
   | { readonly status: 'success'; readonly data: T }
   | { readonly status: 'error'; readonly error: string };
-
-/** Prometheus cannot listen on port 0: a port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export interface StartOptions {
   readonly binary?: string;

@@ -4,12 +4,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAIN } from '../support/cli.ts';
 import { parseExposition } from '../support/exposition.ts';
+import { freePort } from '../support/free-port.ts';
 import { random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 
@@ -70,16 +70,6 @@ const lineOf = (n: number, ts: number): string => {
       : { how: 'eof', by: 'peer', terminal: true, id_match: 'match' }),
   })}\n`;
 };
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'tailfin-crash-'));

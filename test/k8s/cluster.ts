@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { start, tempFolder } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { type Answer, programs, run } from './rig.ts';
 
@@ -15,14 +15,6 @@ export interface Cluster {
 
 const START_MS = 180_000;
 const LIFE_MS = 540_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export async function startCluster(t: TestContext, binaries: string): Promise<Cluster> {
   const folder = tempFolder(t);

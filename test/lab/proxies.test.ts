@@ -6,11 +6,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanEnv, ensureBuilt, tempFolder } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startHost } from './host-process.ts';
 import { BUILT_TAP } from './lab.ts';
@@ -74,15 +75,6 @@ backend lab
     return ['-db', '-f', file];
   },
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { Fact } from '../../src/core/model/facts.ts';
 import { close, runLines } from '../support/build-event.ts';
 import { tempFolder } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { partialSuccess, type Receiver, startReceiver } from '../support/otlp-receiver.ts';
 import { until } from '../support/until.ts';
 import { type Rig, type RigOptions, scrapedSeries, seriesOf, startRig } from './rig.ts';
@@ -55,15 +55,6 @@ async function ended(rig: Rig, exports: number): Promise<void> {
 
 function rigOn(t: TestContext, receiver: Pick<Receiver, 'url' | 'received'>, options: RigOptions = {}): Rig {
   return startRig(t, receiver, { ...options, flags: { ...ALL, ...options.flags } });
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { readonly port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test('down for 200 cycles: bounded, counted, /metrics goes on, and then everything is there once', async (t) => {

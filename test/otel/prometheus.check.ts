@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,6 +12,7 @@ import { stringify } from 'yaml';
 import { createMetricsApp } from '../../src/app/metrics-app.ts';
 import { CATALOG } from '../../src/core/measures/catalog.ts';
 import { start, tempFolder } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { drivenClock, moveAll, startRig } from './rig.ts';
 
@@ -20,14 +20,6 @@ const PROMETHEUS = process.env.TAILFIN_PROMETHEUS ?? '';
 const PATIENT = { timeoutMs: 60_000, everyMs: 200 };
 
 type Series = ReadonlyMap<string, number>;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test('the same series by push and by scrape', async (t) => {
   if (PROMETHEUS === '') return t.skip('skipped: needs TAILFIN_PROMETHEUS');
