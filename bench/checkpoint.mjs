@@ -11,7 +11,7 @@ import { createSlots } from '../src/app/checkpoint/slots.ts';
 import { holdYoungGeneration, keepHeapSmall } from '../src/app/memory.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
-import { turnEvery } from '../src/sources/next-turn.ts';
+import { createTurns } from '../src/sources/next-turn.ts';
 import { ORIGIN } from '../test/support/build-event.ts';
 import { hostile } from '../test/support/hostile.ts';
 import { createTraffic } from './traffic.mjs';
@@ -53,7 +53,7 @@ const say = (level, message) => console.log(level, message);
 const checkpoint = createCheckpoint({ slots, pipeline, sources: [], gate: createGate(), since: Date.now(), say });
 const exporter = createPrometheusExporter(pipeline.cells, {
   process: false,
-  turn: turnEvery(8, () => performance.now()),
+  turn: createTurns(() => performance.now()),
 });
 
 const pauses = [];

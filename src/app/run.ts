@@ -9,7 +9,7 @@ import type { Pipeline } from '../core/pipeline.ts';
 import type { Saved } from '../core/state.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
-import { turnEvery } from '../sources/next-turn.ts';
+import { createTurns } from '../sources/next-turn.ts';
 import type { LineSink, Source, SourceStatus } from '../sources/source.ts';
 import { createCheckpoint, createGate, type Gate } from './checkpoint/checkpoint.ts';
 import { beginLife, type Life } from './checkpoint/life.ts';
@@ -31,12 +31,10 @@ import { type OtelSettings, otelSettings } from './otel/settings.ts';
 import { VERSION } from './version.ts';
 import { createWatermark } from './watermark.ts';
 
-/** How long a stop may go on reading what is there; the whole stop stays under 5 s. */
+/** How long a stop may go on reading what is there; the last scrape and the exports come after it. */
 const DRAIN_MS = 3000;
 /** How long a stop may go on exporting by OTLP. */
 const FLUSH_MS = 3000;
-/** Rendering lets others wait so long. */
-const RENDER_MS = 8;
 
 export interface RunOptions {
   readonly config: Config;
@@ -166,7 +164,7 @@ async function live(
     cells.touch('writers_unclean', [name]);
   }
   const statuses = () => sources.map((source) => source.status());
-  const turn = turnEvery(RENDER_MS, () => performance.now());
+  const turn = createTurns(() => performance.now());
   const exporter = createPrometheusExporter(cells, { process: true, turn });
   const exposition = createExposition({
     ...{ cells, exporter, statuses, checkpoint, start, now },

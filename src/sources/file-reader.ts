@@ -5,38 +5,17 @@
  * Watermark: the minimum, over the files that are unread or delivered an event within `idleMs`, of the latest event time of each;
  * when there is no such file, and at most, the wall time of the last look at all files. It never decreases.
  */
-import type { Log } from './fault-list.ts';
 import type { UnstableBirth } from './file-identity.ts';
-import { type Count, createFileReport } from './file-report.ts';
+import { createFileReport } from './file-report.ts';
 import { createFileSet } from './file-set.ts';
 import { type FileTailState, STATE_VERSION } from './file-state.ts';
+import type { FileTailOptions } from './file-tail.ts';
 import { createGlobScan, type Listing } from './glob-scan.ts';
 import { createSegmentRemover } from './segment-remover.ts';
 import type { LineSink, SourceStatus } from './source.ts';
 
-export interface FileReaderOptions {
-  readonly name: string;
-  readonly host: string;
-  readonly globs: readonly string[];
-  readonly from: 'beginning' | 'end';
-  readonly resume?: FileTailState | undefined;
-  readonly maxLineBytes: number;
-  readonly sliceBytes: number;
-  readonly pollMs: number;
-  readonly idleMs: number;
-  readonly graceMs: number;
-  readonly renamedGraceMs: number;
-  readonly maxOpenFiles: number;
-  readonly silentMs: number;
-  readonly removesSegments: boolean;
-  readonly keepMs: number;
-  readonly deadMs: number;
-  readonly hasCommits: boolean;
-  readonly now: () => number;
-  readonly elapsed: () => number;
-  readonly log: Log;
-  readonly count: Count;
-}
+/** Those of the whole source, with its defaults filled in. */
+export type FileReaderOptions = Required<Omit<FileTailOptions, 'resume'>> & Pick<FileTailOptions, 'resume'>;
 
 /** What the folder watch makes of a listing. */
 export type Watched = (folders: ReadonlySet<string>) => { complete: boolean; added: boolean };

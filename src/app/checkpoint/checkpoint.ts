@@ -13,7 +13,7 @@ import { encodeRecord } from './record.ts';
 import type { Slots } from './slots.ts';
 
 /** Form of a record's head and of the parts of the core, all together. Change it with any of them, and give restore.ts the way there. */
-export const STATE_FORMAT = 1;
+export const STATE_FORMAT = 2;
 
 export interface RecordHead {
   readonly format: number;

@@ -9,7 +9,7 @@
 import { type FileHandle, mkdir, open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { turnEvery } from '../../sources/next-turn.ts';
+import { createTurns } from '../../sources/next-turn.ts';
 import { reasonOf } from '../../sources/system-error.ts';
 import { createPatience, SlowDisk } from './patience.ts';
 
@@ -23,8 +23,6 @@ const MARK_AT = 40;
 /** Taken at once, so that a disk which is full later still takes the next record; a slot that is too small grows by this. */
 const GROWTH_BYTES = 4 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** Others get a turn of the event loop after so much of taking a record; one piece more may be on the way. */
-const TURN_MS = 8;
 
 export interface LoadedSlot {
   readonly generation: number;
@@ -147,7 +145,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       length += filled;
       filled = 0;
     };
-    const turn = turnEvery(TURN_MS, elapsed);
+    const turn = createTurns(elapsed);
     for (const bytes of pieces) {
       for (let from = 0; from < bytes.length; ) {
         const count = bytes.copy(piece, filled, from);
