@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -174,10 +174,11 @@ export async function compareBacklog(main, file, rounds, note = () => {}) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [, , file, rounds = '3'] = process.argv;
+  const [, , path, rounds = '3'] = process.argv;
   const main = process.env.BENCH_MAIN ?? here('../dist/main.js');
-  if (file === undefined || !existsSync(main))
+  if (path === undefined || !existsSync(main))
     throw new Error('node bench/backlog.mjs FILE [ROUNDS], after npm run build');
+  const file = resolve(path);
   const note = (text) => process.stderr.write(`${text}\n`);
   console.log(
     JSON.stringify({
