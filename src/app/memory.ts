@@ -9,9 +9,13 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
 
 let held = false;
 
-/** Old objects are collected before they have grown by more than a tenth. */
+/**
+ * Old objects are collected before they have grown by more than a tenth. Young ones on one thread: there are so few alive at a time that
+ * to wake others, and to wait for them, is a tenth of all CPU.
+ */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=10');
+  setFlagsFromString('--no-parallel-scavenge');
 }
 
 /** Call now and then until the young generation has its size: it stops growing there. */

@@ -4,7 +4,6 @@
  */
 
 import type { Fact } from '../core/model/facts.ts';
-import { LIMITS } from '../core/model/limits.ts';
 import type { Pipeline } from '../core/pipeline.ts';
 import type { Saved } from '../core/state.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
@@ -51,11 +50,10 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, 
     now(),
   );
   return {
-    line: (text, origin, line, offset) => pipeline.line(text, origin, line, offset, now() + LIMITS.maxFutureMs),
+    line: pipeline.line,
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
-    bytes: (bytes, start, end, origin, line, offset) =>
-      pipeline.bytes(bytes, start, end, origin, line, offset, now() + LIMITS.maxFutureMs),
+    bytes: pipeline.bytes,
     silent: pipeline.silent,
     pause: gate.pause,
     advance(source, watermark) {
@@ -114,7 +112,7 @@ export async function run({ config, log, signal, now = Date.now, env = process.e
   for (const each of settings?.ignored ?? []) log('warn', `${each}; ignored`, { kind: 'otel_variable_ignored' });
   let onFact: (fact: Fact) => void = () => {};
   const home = config.host || FILES;
-  const options = { policy: toPolicy(config), home, onFact: (fact: Fact) => onFact(fact) };
+  const options = { policy: toPolicy(config), home, wallClock: now, onFact: (fact: Fact) => onFact(fact) };
   const life = await beginLife(config.stateDir, FILES, log, options);
   try {
     return await live(life, { config, log, signal, now, env, settings }, (listener) => {

@@ -41,29 +41,20 @@ export interface PipelineOptions {
   readonly onFact?: ((fact: Fact) => void) | undefined;
   /** Called with every event before it is judged; valid while it is delivered. */
   readonly onEvent?: ((event: WireEvent) => void) | undefined;
+  /** Unix ms: lines of more than `LIMITS.maxFutureMs` after it, by its latest answer, are `future_ts`. A replay has none. */
+  readonly wallClock?: (() => number) | undefined;
 }
 
 export interface Pipeline {
   readonly cells: Cells;
-  /**
-   * One line of text. Returns the event time of an accepted one, or why it was rejected (which is counted).
-   * `notAfter`: a later `ts` is rejected as `future_ts` (the live run passes wall clock + 5 min; a replay has no wall clock).
-   */
-  line(text: string, origin: Origin, line: number, offset: number, notAfter?: number): number | Rejection;
+  /** One line of text. Returns the event time of an accepted one, or why it was rejected (which is counted). */
+  line(text: string, origin: Origin, line: number, offset: number): number | Rejection;
   /**
    * The same for a line that is still bytes, if it is written as most are: null leaves everything as it was, and the line is to be
    * given as text.
    */
   bytes(
-    ...line: [
-      bytes: TextBytes,
-      start: number,
-      end: number,
-      origin: Origin,
-      line: number,
-      offset: number,
-      notAfter?: number,
-    ]
+    ...line: [bytes: TextBytes, start: number, end: number, origin: Origin, line: number, offset: number]
   ): number | Rejection | null;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
@@ -93,7 +84,7 @@ const DUPLICATE: Rejection = { rejected: 'duplicate' };
 const FUTURE: Rejection = { rejected: 'future_ts', field: 'ts' };
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
-  const { cells = createCells(), home = 'files', ownClock = false, onFact, onEvent } = options;
+  const { cells = createCells(), home = 'files', ownClock = false, onFact, onEvent, wallClock } = options;
   const policy = withHiddenFunctions(options.policy ?? DEFAULT_POLICY);
   const health = createStoreHealth();
   keep(health.parts, 'cells', cells.part);
@@ -247,10 +238,16 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     if (origin.mayRepeat !== true || !writer || seq === undefined || seq === null) return false;
     return repeats.isRepeat(writerKey(line, origin), seq, ts);
   };
-  const take = (event: WireEvent, notAfter: number): number | Rejection => {
+  /** A line of this time may come: so far as the clock was asked, which costs as much as reading a field. */
+  let notAfter = wallClock === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  const isFuture = (ts: number): boolean => {
+    notAfter = (wallClock as () => number)() + LIMITS.maxFutureMs;
+    return ts > notAfter;
+  };
+  const take = (event: WireEvent): number | Rejection => {
     const { fields, origin, ts } = event;
     if (origin.mayRepeat === true && isRepeat(fields, origin, ts)) return refuse(DUPLICATE, origin);
-    if (ts > notAfter) {
+    if (ts > notAfter && isFuture(ts)) {
       noteSeq(fields, origin, time.lastTs);
       return refuse(FUTURE, origin);
     }
@@ -270,16 +267,16 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
       noteSeq(rejection, origin, time.lastTs);
       refuse(rejection, origin);
     },
-    line(text, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
+    line(text, origin, line, offset) {
       const decoded: WireEvent | Rejection = decode(text, origin, line, offset);
-      if (!isRejection(decoded)) return take(decoded, notAfter);
+      if (!isRejection(decoded)) return take(decoded);
       if (isRepeat(decoded, origin, NO_TIME)) return refuse(DUPLICATE, origin);
       noteSeq(decoded, origin, time.lastTs);
       return refuse(decoded, origin);
     },
-    bytes(bytes, start, end, origin, line, offset, notAfter = Number.POSITIVE_INFINITY) {
+    bytes(bytes, start, end, origin, line, offset) {
       const event = scanner.scan(bytes, start, end, origin, line, offset);
-      return event === null ? null : take(event, notAfter);
+      return event === null ? null : take(event);
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     silent: segments.silent,

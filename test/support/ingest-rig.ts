@@ -62,18 +62,18 @@ export interface RigOptions extends Partial<HttpIngestOptions> {
 export async function createIngestRig(t: TestContext, options: RigOptions = {}) {
   const { policy = DEFAULT_POLICY, startAt = Date.parse('2026-11-30T00:00:00Z'), protocols, ...rest } = options;
   const clock = { now: startAt };
-  const pipeline = createPipeline({ policy });
+  const pipeline = createPipeline({ policy, wallClock: () => clock.now });
   const delivered: string[] = [];
   const watermarks: number[] = [];
   const logs: string[] = [];
   const sink: LineSink = {
     line(text, origin, line, offset) {
       delivered.push(text);
-      return pipeline.line(text, origin, line, offset, clock.now + LIMITS.maxFutureMs);
+      return pipeline.line(text, origin, line, offset);
     },
     reject: pipeline.reject,
     bytes(bytes, start, end, origin, line, offset) {
-      const taken = pipeline.bytes(bytes, start, end, origin, line, offset, clock.now + LIMITS.maxFutureMs);
+      const taken = pipeline.bytes(bytes, start, end, origin, line, offset);
       if (taken !== null) delivered.push(bytes.latin1Slice(start, end));
       return taken;
     },

@@ -24,10 +24,10 @@ const POLL_MS = 5;
 
 /** The exposition after the last part was read and every window was closed. */
 export async function runLive({ path, policy, parts, now }: LiveRun): Promise<string> {
-  const pipeline = createPipeline({ policy });
+  const pipeline = createPipeline({ policy, wallClock: () => now });
   let looks = 0;
   const sink: LineSink = {
-    line: (text, origin, line, offset) => pipeline.line(text, origin, line, offset, now + LIMITS.maxFutureMs),
+    line: pipeline.line,
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
     advance(_, watermark) {
