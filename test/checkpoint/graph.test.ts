@@ -53,17 +53,17 @@ const { graph } = fc.letrec<{ graph: unknown }>((tie) => ({
   ),
 }));
 
-/** As numbers: which object is met where, in order. */
+/** As numbers: which object is met where, in order. Of typed arrays each place has its own. */
 function identities(value: unknown, seen = new Map<object, number>(), order: number[] = []): number[] {
   if (typeof value !== 'object' || value === null) return order;
-  const known = seen.get(value);
+  const known = ArrayBuffer.isView(value) ? undefined : seen.get(value);
   if (known !== undefined) {
     order.push(known);
     return order;
   }
+  if (ArrayBuffer.isView(value)) return order;
   seen.set(value, seen.size);
   order.push(seen.size - 1);
-  if (ArrayBuffer.isView(value)) return order;
   const inside = value instanceof Map ? [...value].flat() : value instanceof Set ? [...value] : Object.values(value);
   for (const each of inside) identities(each, seen, order);
   return order;
@@ -100,6 +100,11 @@ holds(
       }
   },
 );
+
+test('thousands of typed arrays among texts, over many pieces', () => {
+  const values = Array.from({ length: 4000 }, (_, i) => [`name ${i}`, Float64Array.of(i, i + 0.5), Uint8Array.of(i % 256), i]);
+  assert.deepEqual(through(values), [values]);
+});
 
 test('a chain of 200,000 objects, and a list of as many: no recursion, no piece too large', () => {
   let chain: { next: unknown } = { next: null };

@@ -1,5 +1,6 @@
 /**
- * Writes plain values as one graph (graph-format.ts): an object that is met again is the same one, within all that one writer is given.
+ * Writes plain values as one graph (graph-format.ts): an object that is met again is the same one, within all that one writer is given,
+ * but for typed arrays, of which each place has its own.
  * In small pieces and without a copy of the whole; nothing that was given may change until the last piece was taken. Why not the
  * engine's serialiser: its table of objects is put in order again after every collection of garbage, in one go (300 ms at the
  * caps), and it writes the names of all fields each time.
@@ -35,7 +36,9 @@ const isList = (value: object): boolean =>
   Array.isArray(value) || value instanceof Map || value instanceof Set || ArrayBuffer.isView(value);
 
 export function createGraphWriter(): GraphWriter {
-  let piece = Buffer.allocUnsafe(PIECE_BYTES);
+  let whole = Buffer.allocUnsafe(PIECE_BYTES);
+  /** What is free of it, and how much of that is filled. */
+  let piece = whole;
   let at = 0;
   /** Full ones that nobody has taken yet. */
   let full: Buffer[] = [];
@@ -58,7 +61,8 @@ export function createGraphWriter(): GraphWriter {
   function room(bytes: number): void {
     if (at + bytes <= piece.length) return;
     full.push(piece.subarray(0, at));
-    piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, bytes));
+    whole = Buffer.allocUnsafe(Math.max(PIECE_BYTES, bytes));
+    piece = whole;
     at = 0;
   }
 
@@ -168,17 +172,21 @@ export function createGraphWriter(): GraphWriter {
     piece[at++] = F.TYPED;
     piece[at++] = kind;
     varint(value.byteLength);
-    lists.set(value, numbers++);
+    // Not remembered, and so free again once it is taken: parts make them for the record, or hold one alone.
+    numbers++;
     // As it is: it does not change until all is taken.
     full.push(piece.subarray(0, at), Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-    piece = Buffer.allocUnsafe(PIECE_BYTES);
+    piece = piece.subarray(at);
     at = 0;
   }
 
   function list(value: object): void {
+    if (ArrayBuffer.isView(value)) {
+      typed(value);
+      return;
+    }
     const known = lists.get(value);
     if (known !== undefined) tagged(F.SAME, known);
-    else if (ArrayBuffer.isView(value)) typed(value);
     else {
       if (Array.isArray(value)) tagged(F.ARRAY, value.length);
       else tagged(value instanceof Map ? F.MAP : F.SET, (value as Set<unknown>).size);
@@ -265,8 +273,8 @@ export function createGraphWriter(): GraphWriter {
     const pieces = full;
     full = [];
     yield* pieces;
-    if (at === 0) return;
-    yield piece.subarray(0, at);
+    if (at > 0) yield piece.subarray(0, at);
+    piece = whole;
     at = 0;
   }
 

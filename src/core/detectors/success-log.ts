@@ -71,6 +71,9 @@ export function callHash(exchange: Exchange): number | null {
 }
 
 type Six = [number, number, number, number, number, number];
+/** Sixes, the newest end of their generation, and which one that is: 0 the younger. Two without it, in this order, hold one each. */
+type SavedSlice = readonly [some: Float64Array, newest: number, age?: number];
+const SLICE = 512;
 
 /**
  * Open addressing, at most half full. A slot has 32 bytes, so that looking at it costs the memory one line: two numbers, the hash of the
@@ -138,18 +141,20 @@ class Generation {
     this.#words[word + 3] = rpc;
   }
 
-  /** Hash, open time, duration and the three hashes of each. */
-  save(): Float64Array {
-    const all = new Float64Array(6 * this.size);
-    let at = 0;
-    for (let slot = 0; at < all.length; slot++) {
-      if (!isTagged(this.tags, this.table, slot)) continue;
-      const [n, w] = [SLOT_NUMBERS * slot, SLOT_WORDS * slot + FIRST_WORD];
-      all.set(this.#numbers.subarray(n, n + 2), at);
-      all.set(this.#words.subarray(w, w + 4), at + 2);
-      at += 6;
+  /** Hash, open time, duration and the three hashes of each, some hundreds at a time. */
+  *save(): Generator<Float64Array> {
+    let slot = 0;
+    for (let left = this.size; left > 0; ) {
+      const some = new Float64Array(6 * Math.min(left, SLICE));
+      for (let at = 0; at < some.length; slot++) {
+        if (!isTagged(this.tags, this.table, slot)) continue;
+        const [n, w] = [SLOT_NUMBERS * slot, SLOT_WORDS * slot + FIRST_WORD];
+        for (let i = 0; i < 2; i++) some[at++] = this.#numbers[n + i] as number;
+        for (let i = 0; i < 4; i++) some[at++] = this.#words[w + i] as number;
+      }
+      left -= some.length / 6;
+      yield some;
     }
-    return all;
   }
 
   load(all: Float64Array, newest: number): void {
@@ -182,10 +187,13 @@ export function createSuccessLog(health: StoreHealth, keepMs: number): SuccessLo
   let old = new Generation(tags, 1);
   health.sizes.set(STORE, () => young.size + old.size);
   keep(health.parts, STORE, {
-    save: () => [young, old].map((each) => [each.save(), each.newest]),
+    *save() {
+      for (const [age, each] of [young, old].entries())
+        for (const some of each.save()) yield [some, each.newest, age] satisfies SavedSlice;
+    },
     load(saved) {
-      for (const [i, [all, newest]] of (saved as [Float64Array, number][]).entries())
-        (i === 0 ? young : old).load(all, newest);
+      for (const [i, [some, newest, age = i]] of (saved as SavedSlice[]).entries())
+        (age === 0 ? young : old).load(some, newest);
     },
   });
   return {
