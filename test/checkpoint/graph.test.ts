@@ -102,7 +102,12 @@ holds(
 );
 
 test('thousands of typed arrays among texts, over many pieces', () => {
-  const values = Array.from({ length: 4000 }, (_, i) => [`name ${i}`, Float64Array.of(i, i + 0.5), Uint8Array.of(i % 256), i]);
+  const values = Array.from({ length: 4000 }, (_, i) => [
+    `name ${i}`,
+    Float64Array.of(i, i + 0.5),
+    Uint8Array.of(i % 256),
+    i,
+  ]);
   assert.deepEqual(through(values), [values]);
 });
 
