@@ -47,7 +47,7 @@ export async function withoutDetectors(folder) {
 }
 
 /** One life of `tailfin run`: calls `use(url)` when it listens, ends it after that; what it used by its end. */
-async function life(main, folder, use) {
+async function life(main, folder, use, more = []) {
   const usage = join(folder, 'usage.json');
   const args = [
     '--require',
@@ -59,7 +59,7 @@ async function life(main, folder, use) {
     '--state-dir',
     join(folder, 'state'),
   ];
-  args.push('--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0');
+  args.push('--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0', ...more);
   const env = { ...process.env, BENCH_USAGE: usage };
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
   const ended = new Promise((resolve) => child.on('close', resolve));
@@ -88,16 +88,17 @@ async function life(main, folder, use) {
 
 const isRead = (address) => async () => (await fetch(`${address}/readyz`)).status === 200;
 
-/** Reads the file from its beginning to its end. */
+/** Reads the file from its beginning to its end; all numbers are shown at once then. */
 export const readBacklog = (main, file) =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'events'));
     symlinkSync(file, join(folder, 'events', 'backlog.ndjson'));
-    return life(main, folder, async (address, until) => {
+    const read = async (address, until) => {
       await until(isRead(address));
       const text = await (await fetch(`${address}/metrics`)).text();
-      return { checkpoints: Number(/^tailfin_checkpoint_commits_total (\d+)$/m.exec(text)?.[1]) };
-    });
+      return { checkpoints: Number(/^tailfin_checkpoint_commits_total (\d+)$/m.exec(text)?.[1]), text };
+    };
+    return life(main, folder, read, ['--scrape-interval-seconds', '0']);
   });
 
 /** The same, after a first life that left a checkpoint, with a scrape every 200 ms: {p50, p99, most (ms), answers, refusals}. */
