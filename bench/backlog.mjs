@@ -92,7 +92,7 @@ const isRead = (address) => async () => (await fetch(`${address}/readyz`)).statu
 export const readBacklog = (main, file) =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'events'));
-    symlinkSync(file, join(folder, 'events', 'backlog.ndjson'));
+    symlinkSync(resolve(file), join(folder, 'events', 'backlog.ndjson'));
     const read = async (address, until) => {
       await until(isRead(address));
       const text = await (await fetch(`${address}/metrics`)).text();
@@ -108,7 +108,7 @@ export const scrapeBacklog = (main, file) =>
     await life(main, folder, async (address) => {
       await (await fetch(`${address}/metrics`)).text();
     });
-    symlinkSync(file, join(folder, 'events', 'backlog.ndjson'));
+    symlinkSync(resolve(file), join(folder, 'events', 'backlog.ndjson'));
     return life(main, folder, async (address, until) => {
       const times = [];
       let refusals = 0;
