@@ -4,7 +4,7 @@
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** Both halves: 2 MB each hold the garbage of some 1,000 lines, so little of what is short-lived is ever copied, and all of it is in a near cache. */
+/** Both halves: 2 MB each hold the garbage of some 1,000 lines, so that little of what is short-lived is ever copied. */
 const YOUNG_BYTES = 4 * 1024 * 1024;
 
 let held = false;
