@@ -1,6 +1,6 @@
 /**
- * The real `tailfin run` under load, killed again and again, as two scrapers see it: what their samples add up to, resets corrected as
- * Prometheus' `increase()` does it, against what was written. It checks nothing; the difference is the answer.
+ * The real `tailfin run` under load, killed again and again, as two scrapers see it, and a real Prometheus beside them if it is asked
+ * for: what their samples add up to (increase.ts) against what was written. It checks nothing; the difference is the answer.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -12,10 +12,14 @@ import { parseExposition } from '../support/exposition.ts';
 import { freePort } from '../support/free-port.ts';
 import { random } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { FAMILIES, Increase } from './increase.ts';
+import { type StoredAccount, type Storing, startStoring } from './stored.ts';
 
 export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
+  /** A real Prometheus stores the samples too: its binary. */
+  readonly prometheus?: string | undefined;
   readonly say?: (line: string) => void;
 }
 
@@ -25,6 +29,7 @@ export interface ScraperAccount {
   readonly refusals: number;
   /** Samples that were lower than the one before them. */
   readonly resets: number;
+  readonly lateDebuts: number;
   /** Reset-corrected sums minus what was written, by family. */
   readonly errors: Readonly<Record<string, number>>;
 }
@@ -34,30 +39,11 @@ export interface CrashReport {
   readonly kills: number;
   readonly rotations: number;
   readonly scrapers: readonly ScraperAccount[];
+  readonly stored: StoredAccount | undefined;
 }
 
-const FAMILIES = ['tailfin_events_total', 'tailfin_stream_closes_total', 'tailfin_operations_total'] as const;
 const SCRAPE_MS = [150, 230] as const;
 const HOUR = 3_600_000;
-
-/** `increase()` over all samples of one scraper: the first one of a series adds nothing, a lower one adds its whole value. */
-class Increase {
-  readonly #before = new Map<string, number>();
-  readonly sums: Record<string, number> = Object.fromEntries(FAMILIES.map((name) => [name, 0]));
-  resets = 0;
-
-  take(text: string): void {
-    for (const { name, labels, value } of parseExposition(text)) {
-      if (!(name in this.sums)) continue;
-      const key = name + JSON.stringify(labels);
-      const before = this.#before.get(key);
-      this.#before.set(key, value);
-      if (before === undefined) continue;
-      if (value < before) this.resets++;
-      this.sums[name] = (this.sums[name] as number) + (value >= before ? value - before : value);
-    }
-  }
-}
 
 const lineOf = (n: number, ts: number): string => {
   const isBroken = n % 7 === 0;
@@ -71,7 +57,7 @@ const lineOf = (n: number, ts: number): string => {
   })}\n`;
 };
 
-export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): Promise<CrashReport> {
+export async function crashRun({ kills, seed, prometheus, say = () => {} }: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'tailfin-crash-'));
   const events = join(folder, 'events');
   mkdirSync(events);
@@ -127,7 +113,7 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
         if (answer.status !== 200) account.refusals++;
         else {
           account.answers++;
-          seen.take(text);
+          for (const { name, labels, value } of parseExposition(text)) seen.take(name, labels, value);
         }
       } catch {
         // Killed.
@@ -136,9 +122,15 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
   }
 
   const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, seen: new Increase() }));
+  let storing: Storing | undefined;
+  let stored: StoredAccount | undefined;
   try {
     child = begin();
     await until(isUp, { timeoutMs: 60_000 });
+    if (prometheus !== undefined) {
+      storing = await startStoring(folder, `127.0.0.1:${port}`, prometheus);
+      await storing.scrapedAgain();
+    }
     const scraping = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
     const writing = write();
     for (let kill = 1; kill <= kills; kill++) {
@@ -162,16 +154,20 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
     await sleep(1500);
     isOver = true;
     await Promise.all(ending);
+    await storing?.scrapedAgain();
+    stored = await storing?.account(lines);
   } finally {
     isOver = true;
     child?.kill('SIGKILL');
+    await storing?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
   return {
     ...{ lines, kills, rotations },
     scrapers: scrapers.map(({ everyMs, answers, refusals, seen }) => ({
-      ...{ everyMs, answers, refusals, resets: seen.resets },
-      errors: Object.fromEntries(FAMILIES.map((name) => [name, (seen.sums[name] as number) - lines])),
+      ...{ everyMs, answers, refusals, resets: seen.resets, lateDebuts: seen.lateDebuts },
+      errors: seen.errors(lines),
     })),
+    stored,
   };
 }
