@@ -27,9 +27,10 @@ export interface ScraperAccount {
   readonly everyMs: number;
   readonly answers: number;
   readonly refusals: number;
-  /** Samples that were lower than the one before them. */
   readonly resets: number;
   readonly lateDebuts: number;
+  /** Before the last kill. */
+  readonly rises: number;
   /** Reset-corrected sums minus what was written, by family. */
   readonly errors: Readonly<Record<string, number>>;
 }
@@ -44,11 +45,16 @@ export interface CrashReport {
 
 const SCRAPE_MS = [150, 230] as const;
 const HOUR = 3_600_000;
+const KILLS_PER_SERVER = 4;
+/** A snapshot is shared for 1 s: that a new series was shown as 0 outlives a kill only in the record after it. */
+const LIVES_MS = { short: [250, 750], long: [2500, 4000], shareOfLong: 0.25 } as const;
 
-const lineOf = (n: number, ts: number): string => {
+/** One line in ten is of a server that began a few kills ago: its series are new while the sidecar is killed. */
+const lineOf = (n: number, ts: number, kill: number): string => {
   const isBroken = n % 7 === 0;
+  const server = n % 10 === 0 ? `later${Math.floor(kill / KILLS_PER_SERVER)}` : `srv${n % 9}`;
   return `${JSON.stringify({
-    ...{ v: 1, type: 'close', ts, open_ts: ts - 5, exchange: `x${n}`, client: `c${n % 5}`, server: `srv${n % 9}` },
+    ...{ v: 1, type: 'close', ts, open_ts: ts - 5, exchange: `x${n}`, client: `c${n % 5}`, server },
     ...{ endpoint: `http://10.0.0.${n % 3}:80/mcp`, method: 'tools/call', target: 'get', args_digest: `a${n}` },
     ...{ protocol_version: '2025-11-25', status: 200, content_type: 'text/event-stream', bytes: 300 + n, events: 1 },
     ...(isBroken
@@ -68,6 +74,8 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
   let isOver = false;
   let lines = 0;
   let rotations = 0;
+  let kill = 0;
+  let lastKillAt = 0;
   let child: ChildProcess | undefined;
 
   const begin = (): ChildProcess => {
@@ -87,7 +95,9 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     const start = Date.now() - 3 * HOUR;
     const current = join(events, 'live.ndjson');
     while (!isOver) {
-      const batch = Array.from({ length: 40 + Math.floor(next() * 80) }, () => lineOf(++lines, start + lines * 5));
+      const batch = Array.from({ length: 40 + Math.floor(next() * 80) }, () =>
+        lineOf(++lines, start + lines * 5, kill),
+      );
       const text = batch.join('');
       const cut = next() < 0.3 ? Math.floor(next() * text.length) : text.length;
       appendFileSync(current, text.slice(0, cut));
@@ -121,7 +131,7 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     }
   }
 
-  const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, seen: new Increase() }));
+  const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, rises: 0, seen: new Increase() }));
   let storing: Storing | undefined;
   let stored: StoredAccount | undefined;
   try {
@@ -133,8 +143,15 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     }
     const scraping = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
     const writing = write();
-    for (let kill = 1; kill <= kills; kill++) {
-      await sleep(250 + next() * 500);
+    // What is new shows 0 at first: killed before that is over, nobody would see a number before the last life.
+    const isShown = (): boolean =>
+      scrapers.every(({ seen }) => FAMILIES.every((name) => (seen.sums[name] as number) > 0));
+    await until(isShown, { timeoutMs: 60_000, what: 'the first numbers' });
+    for (kill = 1; kill <= kills; kill++) {
+      const [least, most] = next() < LIVES_MS.shareOfLong ? LIVES_MS.long : LIVES_MS.short;
+      await sleep(least + next() * (most - least));
+      lastKillAt = Date.now();
+      for (const scraper of scrapers) scraper.rises = scraper.seen.rises;
       child.kill('SIGKILL');
       await new Promise((resolve) => child?.once('exit', resolve));
       child = begin();
@@ -155,7 +172,7 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     isOver = true;
     await Promise.all(ending);
     await storing?.scrapedAgain();
-    stored = await storing?.account(lines);
+    stored = await storing?.account(lines, lastKillAt);
   } finally {
     isOver = true;
     child?.kill('SIGKILL');
@@ -164,8 +181,8 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
   }
   return {
     ...{ lines, kills, rotations },
-    scrapers: scrapers.map(({ everyMs, answers, refusals, seen }) => ({
-      ...{ everyMs, answers, refusals, resets: seen.resets, lateDebuts: seen.lateDebuts },
+    scrapers: scrapers.map(({ everyMs, answers, refusals, rises, seen }) => ({
+      ...{ everyMs, answers, refusals, rises, resets: seen.resets, lateDebuts: seen.lateDebuts },
       errors: seen.errors(lines),
     })),
     stored,

@@ -10,7 +10,10 @@ export const FAMILIES = ['tailfin_events_total', 'tailfin_stream_closes_total', 
 export class Increase {
   readonly #before = new Map<string, number>();
   readonly sums: Record<string, number> = Object.fromEntries(FAMILIES.map((name) => [name, 0]));
+  /** Samples that were lower than the one before them. */
   resets = 0;
+  /** Samples that showed more events than the one before them: where there are none, nobody looked on. */
+  rises = 0;
   /** What was above 0 when it was first seen, and so was missed. */
   lateDebuts = 0;
 
@@ -29,6 +32,7 @@ export class Increase {
       return;
     }
     if (value < before) this.resets++;
+    if (value > before && name === FAMILIES[0]) this.rises++;
     this.sums[name] = (this.sums[name] as number) + (value >= before ? value - before : value);
   }
 

@@ -59,16 +59,16 @@ const { lines, rotations, scrapers, stored } = await crashRun({
   prometheus: values.prometheus ? PROMETHEUS : undefined,
 });
 console.log(`${kills} kills, ${lines} lines, ${rotations} rotations, seed ${SEED}`);
-for (const { everyMs, answers, refusals, resets, lateDebuts, errors } of scrapers) {
+for (const { everyMs, answers, refusals, rises, resets, lateDebuts, errors } of scrapers) {
   console.log(
-    `scraper every ${everyMs} ms: ${answers} answers, ${refusals} refusals, ${resets} resets, ${lateDebuts} late debuts`,
+    `scraper every ${everyMs} ms: ${answers} answers, ${refusals} refusals, ${rises} rises before the last kill, ${resets} resets, ${lateDebuts} late debuts`,
   );
   for (const [family, error] of Object.entries(errors)) console.log(`  ${family}: error ${error}`);
 }
 if (stored !== undefined) {
-  const { version, answers, failures, longestGapSeconds, series, samples, resets, lateDebuts, errors } = stored;
+  const { version, answers, failures, longestGapSeconds, series, samples, rises, resets, lateDebuts, errors } = stored;
   console.log(
-    `Prometheus ${version} every 1000 ms: ${answers} answers, ${failures} failed scrapes, ${resets} resets, ${lateDebuts} late debuts`,
+    `Prometheus ${version} every 1000 ms: ${answers} answers, ${failures} failed scrapes, ${rises} rises before the last kill, ${resets} resets, ${lateDebuts} late debuts`,
   );
   console.log(
     `  stored: ${samples} samples of ${series} series; at most ${longestGapSeconds.toFixed(1)} s between two answers`,

@@ -17,6 +17,8 @@ export interface StoredAccount {
   readonly series: number;
   readonly samples: number;
   readonly lateDebuts: number;
+  /** Before the last kill. */
+  readonly rises: number;
   readonly resets: number;
   readonly errors: Readonly<Record<string, number>>;
 }
@@ -24,7 +26,7 @@ export interface StoredAccount {
 export interface Storing {
   /** A scrape that began after this call was answered and is stored. */
   scrapedAgain(): Promise<void>;
-  account(written: number): Promise<StoredAccount>;
+  account(written: number, lastKillAtMs: number): Promise<StoredAccount>;
   stop(): Promise<void>;
 }
 
@@ -44,22 +46,27 @@ export async function startStoring(folder: string, target: string, binary = PROM
         (await stored('up', since))[0]?.values.some(([at, up]) => at > since && up === 1) === true;
       await until(isStored, { timeoutMs: 60_000, everyMs: 100, what: () => `one more scrape\n${prometheus.said()}` });
     },
-    async account(written) {
+    async account(written, lastKillAtMs) {
       const seen = new Increase();
       const ups: (readonly [number, number])[] = [];
       let samples = 0;
+      let rises = 0;
       for (const { metric, values } of await stored(`{__name__=~"up|${FAMILIES.join('|')}"}`, startedAt)) {
         const { __name__: name = '', ...labels } = metric;
         if (name === 'up') ups.push(...values);
         else samples += values.length;
-        for (const [, value] of values) seen.take(name, labels, value);
+        for (const [at, value] of values) {
+          const before = seen.rises;
+          seen.take(name, labels, value);
+          if (at * 1000 < lastKillAtMs) rises += seen.rises - before;
+        }
       }
       const answered = ups.filter(([, up]) => up === 1).map(([at]) => at);
       return {
         version: prometheusVersion(binary) ?? binary,
         ...{ answers: answered.length, failures: ups.length - answered.length },
         longestGapSeconds: Math.max(0, ...answered.slice(1).map((at, i) => at - (answered[i] as number))),
-        ...{ series: seen.series, samples, lateDebuts: seen.lateDebuts, resets: seen.resets },
+        ...{ series: seen.series, samples, rises, lateDebuts: seen.lateDebuts, resets: seen.resets },
         errors: seen.errors(written),
       };
     },
