@@ -47,7 +47,7 @@ const SCRAPE_MS = [150, 230] as const;
 const HOUR = 3_600_000;
 const KILLS_PER_SERVER = 4;
 /** A snapshot is shared for 1 s: that a new series was shown as 0 outlives a kill only in the record after it. */
-const LIVES_MS = { short: [250, 750], long: [2500, 4000], shareOfLong: 0.25 } as const;
+const LIVES_MS = { short: [250, 750], long: [1500, 3000], shareOfLong: 0.25 } as const;
 
 /** One line in ten is of a server that began a few kills ago: its series are new while the sidecar is killed. */
 const lineOf = (n: number, ts: number, kill: number): string => {
