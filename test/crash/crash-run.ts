@@ -147,6 +147,7 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     const isShown = (): boolean =>
       scrapers.every(({ seen }) => FAMILIES.every((name) => (seen.sums[name] as number) > 0));
     await until(isShown, { timeoutMs: 60_000, what: 'the first numbers' });
+    await storing?.scrapedAgain();
     for (kill = 1; kill <= kills; kill++) {
       const [least, most] = next() < LIVES_MS.shareOfLong ? LIVES_MS.long : LIVES_MS.short;
       await sleep(least + next() * (most - least));

@@ -76,6 +76,6 @@ if (stored !== undefined) {
   for (const [family, error] of Object.entries(errors)) console.log(`  ${family}: error ${error}`);
 }
 const isExact = [...scrapers, ...(stored === undefined ? [] : [stored])].every(
-  ({ resets, errors }) => resets === 0 && Object.values(errors).every((error) => error === 0),
+  ({ resets, rises, errors }) => resets === 0 && rises > 0 && Object.values(errors).every((error) => error === 0),
 );
 process.exitCode = isExact && lines > 0 ? 0 : 1;
