@@ -1,17 +1,15 @@
 /** A real Prometheus scrapes a running sidecar: it asks for OpenMetrics, stores the numbers, and finds the trace of a failure. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { stringify } from 'yaml';
-import { type Running, type Sidecar, start, startSidecar, tempFolder } from './support/cli.ts';
+import { type Sidecar, startSidecar, tempFolder } from './support/cli.ts';
 import { EXAMPLES, readYaml } from './support/deploy.ts';
 import { freePort } from './support/free-port.ts';
 import { readOpenMetrics } from './support/openmetrics.ts';
+import { prometheusFor, prometheusVersion } from './support/prometheus.ts';
 import { until } from './support/until.ts';
 
-const missing = spawnSync('prometheus', ['--version']).error !== undefined;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0';
@@ -106,48 +104,20 @@ interface Exemplars {
 }
 
 test('Prometheus finds the exemplar', async (t) => {
-  if (missing) return t.skip('skipped: needs prometheus');
+  if (prometheusVersion() === undefined) return t.skip('skipped: needs prometheus');
   const { url } = await sidecarWithEvents(t);
-  // Registered before the folder's removal: it ends first.
-  let prometheus: Running | undefined;
-  t.after(() => {
-    prometheus?.child.kill('SIGKILL');
-    return prometheus?.ended;
-  });
   const folder = tempFolder(t);
-  const data = join(folder, 'data');
-  mkdirSync(data);
-  const config = join(folder, 'prometheus.yml');
   // A group is first evaluated at some moment of its interval, which the path of its file decides: up to two minutes.
   const rules = join(folder, 'rules.yaml');
   writeFileSync(rules, readFileSync(join(EXAMPLES, 'rules.yaml'), 'utf8').replaceAll(/^ +interval: .*\n/gm, ''));
-  writeFileSync(config, stringify(exampleFor(new URL(url).host, rules)));
-  const port = await freePort();
-  const running = start(
-    'prometheus',
-    [
-      ...[`--config.file=${config}`, `--storage.tsdb.path=${data}`, `--web.listen-address=127.0.0.1:${port}`],
-      '--enable-feature=exemplar-storage',
-    ],
-    { timeoutMs: 300_000 },
-  );
-  prometheus = running;
-  const ask = async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T | undefined> => {
-    try {
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(query)}`);
-      return ((await response.json()) as { data?: T }).data;
-    } catch {
-      // Not up yet.
-      return undefined;
-    }
-  };
+  const prometheus = await prometheusFor(t, { config: exampleFor(new URL(url).host, rules) });
   const exemplarsOf = async (query: string): Promise<readonly Exemplars[]> =>
-    (await ask<Exemplars[]>('query_exemplars', {
+    prometheus.get<Exemplars[]>('query_exemplars', {
       query,
       start: String(begin / 1000 - 60),
       end: String(Date.now() / 1000),
-    })) ?? [];
-  const what = () => `an exemplar in Prometheus\n${running.stderr().slice(-3000)}`;
+    });
+  const what = () => `an exemplar in Prometheus\n${prometheus.said()}`;
   const ambiguous = 'tailfin_stream_closes_total{outcome="ambiguous"}';
   await until(async () => (await exemplarsOf(ambiguous)).length > 0, { timeoutMs: 60_000, everyMs: 200, what });
 
@@ -162,7 +132,9 @@ test('Prometheus finds the exemplar', async (t) => {
   const buckets = 'mcp_client_operation_duration_seconds_bucket';
   await until(async () => (await exemplarsOf(buckets)).length > 0, { timeoutMs: 60_000, everyMs: 200, what });
   const [bucket] = await exemplarsOf(buckets);
-  assert.equal(bucket?.seriesLabels.le, '2', 'the label is that of the text format');
+  // Prometheus 3 writes whole bounds as 2.0, whatever the format.
+  const bound = prometheusVersion()?.startsWith('2.') ? '2' : '2.0';
+  assert.equal(bucket?.seriesLabels.le, bound, 'the label is that of the text format');
   assert.equal(bucket?.exemplars[0]?.labels.trace_id, TRACE);
   assert.equal(bucket?.exemplars[0]?.value, '1.5');
 
@@ -171,39 +143,32 @@ test('Prometheus finds the exemplar', async (t) => {
     readonly lastError: string;
     readonly labels: Readonly<Record<string, string>>;
   }
-  const targets = await ask<{ activeTargets: readonly Target[] }>('targets');
+  const targets = await prometheus.get<{ activeTargets: readonly Target[] }>('targets');
   assert.deepEqual(
-    targets?.activeTargets.map(({ health, lastError }) => [health, lastError]),
+    targets.activeTargets.map(({ health, lastError }) => [health, lastError]),
     [['up', '']],
     'the sidecar, and nothing else',
   );
-  assert.deepEqual(targets?.activeTargets[0]?.labels, {
+  assert.deepEqual(targets.activeTargets[0]?.labels, {
     ...{ job: 'tailfin', instance: new URL(url).host, namespace: 'shop', pod: 'mcp-host', node: 'node-1' },
   });
   interface RuleGroup {
     readonly rules: readonly { readonly name: string; readonly health: string }[];
   }
   const healthy = async () =>
-    ((await ask<{ groups: readonly RuleGroup[] }>('rules'))?.groups ?? []).flatMap(({ rules }) =>
+    (await prometheus.get<{ groups: readonly RuleGroup[] }>('rules')).groups.flatMap(({ rules }) =>
       rules.map(({ health }) => health),
     );
   const evaluated = async () => (await healthy()).length > 0 && !(await healthy()).includes('unknown');
   await until(evaluated, { timeoutMs: 60_000, everyMs: 200, what: 'the rules are evaluated' });
   assert.deepEqual(new Set(await healthy()), new Set(['ok']));
-  const result = await ask<{ result: readonly { value: [number, string] }[] }>('query', {
-    query: 'sum(tailfin_stream_closes_total{job="tailfin"})',
-  });
-  assert.equal(result?.result[0]?.value[1], '2', 'the numbers under the names of the text format');
-  assert.doesNotMatch(running.stderr(), /level=(?:warn|error).*(?:exemplar|scrape)/i);
+  const [total] = await prometheus.instant('sum(tailfin_stream_closes_total{job="tailfin"})', Date.now() / 1000);
+  assert.equal(total?.values[0]?.[1], 2, 'the numbers under the names of the text format');
+  assert.doesNotMatch(prometheus.said(), /level=(?:warn|error).*(?:exemplar|scrape)/i);
 });
 
 test('increase() sees the first ambiguous close, and nothing twice, over kills of the sidecar', async (t) => {
-  if (missing) return t.skip('skipped: needs prometheus');
-  let prometheus: Running | undefined;
-  t.after(() => {
-    prometheus?.child.kill('SIGKILL');
-    return prometheus?.ended;
-  });
+  if (prometheusVersion() === undefined) return t.skip('skipped: needs prometheus');
   const folder = tempFolder(t);
   const file = join(folder, 'events.ndjson');
   writeFileSync(file, '');
@@ -213,24 +178,10 @@ test('increase() sees the first ambiguous close, and nothing twice, over kills o
     return startSidecar(t, file, { args: [...state, '--metrics-listen', target] });
   };
   let sidecar = await begin();
-  const config = join(folder, 'prometheus.yml');
-  const scrape_configs = [{ job_name: 'tailfin', static_configs: [{ targets: [target] }] }];
-  writeFileSync(config, stringify({ global: { scrape_interval: '1s' }, scrape_configs }));
-  const port = await freePort();
-  const args = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'data')}`];
-  const running = start('prometheus', [...args, `--web.listen-address=127.0.0.1:${port}`], { timeoutMs: 300_000 });
-  prometheus = running;
-  const value = async (query: string): Promise<number> => {
-    try {
-      const url = `http://127.0.0.1:${port}/api/v1/query?${new URLSearchParams({ query })}`;
-      const { data } = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
-      return Number(data.result[0]?.value[1] ?? Number.NaN);
-    } catch {
-      // Not up yet.
-      return Number.NaN;
-    }
-  };
-  const patient = { timeoutMs: 60_000, everyMs: 200, what: () => running.stderr().slice(-2000) };
+  const prometheus = await prometheusFor(t, { live: target });
+  const value = async (query: string): Promise<number> =>
+    (await prometheus.instant(query, Date.now() / 1000))[0]?.values[0]?.[1] ?? Number.NaN;
+  const patient = { timeoutMs: 60_000, everyMs: 200, what: prometheus.said };
   await until(async () => (await value('up')) === 1, patient);
   const closes = 'tailfin_stream_closes_total{outcome="ambiguous",cut="mid"}';
   const raw = `sum(max_over_time(${closes}[10m]) - min_over_time(${closes}[10m]))`;

@@ -1,5 +1,5 @@
 /** What must hold for a query of a board: no error, no empty result, not only NaN, labels that the legend names, functions that fit the type. */
-import type { Prometheus, Series } from './prometheus.ts';
+import type { Prometheus, Series } from '../../test/support/prometheus.ts';
 import { selectorsOf } from './promql.ts';
 
 export type Types = ReadonlyMap<string, string>;

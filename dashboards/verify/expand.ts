@@ -1,6 +1,6 @@
 /** Variables of a board as Grafana would fill them in: first from Prometheus, then in a query. */
 
-import type { Prometheus } from './prometheus.ts';
+import type { Prometheus } from '../../test/support/prometheus.ts';
 import type { BoardJson, VariableJson } from './read-boards.ts';
 
 /** A window of time, and how the data source says it is scraped. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { prometheusVersion } from '../../test/support/prometheus.ts';
 import { BEGIN, unixSeconds } from './story.ts';
 import { prepare, verify } from './verify.ts';
 
@@ -14,8 +15,6 @@ if (missing.length > 0) {
   process.exit(2);
 }
 const started = performance.now();
-const version = spawnSync(values.prometheus, ['--version'], { encoding: 'utf8' });
-const [, name = values.prometheus] = /version (\S+)/.exec(version.stdout + version.stderr) ?? [];
 const folder = mkdtempSync(join(tmpdir(), 'tailfin-dashboards-'));
 try {
   const binary = values.prometheus;
@@ -29,7 +28,7 @@ try {
       `  ${String(minute(times[0] as number)).padStart(3)} to ${String(minute(times.at(-1) as number)).padStart(3)}  ${alert} ${labels.server ?? labels.pod ?? ''}`,
     );
   console.log(
-    `\nPrometheus ${name}: queries that hold, at scrape intervals of 15 s and 60 s, variables at all and chosen`,
+    `\nPrometheus ${prometheusVersion(values.prometheus)}: queries that hold, at scrape intervals of 15 s and 60 s, variables at all and chosen`,
   );
   for (const [kind, count] of Object.entries(report.passed))
     console.log(`  ${kind.padEnd(20)} ${String(count).padStart(5)}`);

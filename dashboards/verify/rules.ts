@@ -1,6 +1,7 @@
 /** Rules in the story: recording rules as what they stand for, and when each alert would have fired. `for` is applied here, as Prometheus does. */
+
+import type { Prometheus, Series } from '../../test/support/prometheus.ts';
 import type { PlainRule } from '../rules/render.ts';
-import type { Prometheus, Series } from './prometheus.ts';
 
 /** Names of recorded series as their expressions, however deep. */
 export function inlined(expr: string, recordings: readonly PlainRule[]): string {

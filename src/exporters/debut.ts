@@ -8,6 +8,8 @@ import type { IsHeld } from './samples.ts';
 
 export interface Debut {
   readonly isHeld: IsHeld;
+  /** Nobody could see anything for so long: it is no part of a hold, else a second scraper would miss the 0 that the first one saw. */
+  resume(families: Iterable<Family>, downMs: number): void;
   /** Call before a snapshot is taken. Those that were served as 0 for long enough are shown from now on. */
   release(families: Iterable<Family>, now: number, holdMs: number): void;
   /** Those that a snapshot taken now holds for the first time: to be told to `served`. */
@@ -31,6 +33,9 @@ function* counters(families: Iterable<Family>): Generator<Cell> {
 export function createDebut(): Debut {
   return {
     isHeld: (family, cell) => cell.debut !== SHOWN && isCounter(family),
+    resume(families, downMs) {
+      for (const cell of counters(families)) if (cell.debut !== NEW && cell.debut !== SHOWN) cell.debut += downMs;
+    },
     release(families, now, holdMs) {
       for (const cell of counters(families)) {
         // A clock that went back must not hold it for ever.

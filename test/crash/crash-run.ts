@@ -1,6 +1,6 @@
 /**
- * The real `tailfin run` under load, killed again and again, as two scrapers see it: what their samples add up to, resets corrected as
- * Prometheus' `increase()` does it, against what was written. It checks nothing; the difference is the answer.
+ * The real `tailfin run` under load, killed again and again, as two scrapers see it, and a real Prometheus beside them if it is asked
+ * for: what their samples add up to (increase.ts) against what was written. It checks nothing; the difference is the answer.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -12,10 +12,14 @@ import { parseExposition } from '../support/exposition.ts';
 import { freePort } from '../support/free-port.ts';
 import { random } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { FAMILIES, Increase } from './increase.ts';
+import { type StoredAccount, type Storing, startStoring } from './stored.ts';
 
 export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
+  /** A real Prometheus stores the samples too: its binary. */
+  readonly prometheus?: string | undefined;
   readonly say?: (line: string) => void;
 }
 
@@ -23,8 +27,10 @@ export interface ScraperAccount {
   readonly everyMs: number;
   readonly answers: number;
   readonly refusals: number;
-  /** Samples that were lower than the one before them. */
   readonly resets: number;
+  readonly lateDebuts: number;
+  /** Before the last kill. */
+  readonly rises: number;
   /** Reset-corrected sums minus what was written, by family. */
   readonly errors: Readonly<Record<string, number>>;
 }
@@ -34,35 +40,21 @@ export interface CrashReport {
   readonly kills: number;
   readonly rotations: number;
   readonly scrapers: readonly ScraperAccount[];
+  readonly stored: StoredAccount | undefined;
 }
 
-const FAMILIES = ['tailfin_events_total', 'tailfin_stream_closes_total', 'tailfin_operations_total'] as const;
 const SCRAPE_MS = [150, 230] as const;
 const HOUR = 3_600_000;
+const KILLS_PER_SERVER = 4;
+/** A snapshot is shared for 1 s: that a new series was shown as 0 outlives a kill only in the record after it. */
+const LIVES_MS = { short: [250, 750], long: [1500, 3000], shareOfLong: 0.25 } as const;
 
-/** `increase()` over all samples of one scraper: the first one of a series adds nothing, a lower one adds its whole value. */
-class Increase {
-  readonly #before = new Map<string, number>();
-  readonly sums: Record<string, number> = Object.fromEntries(FAMILIES.map((name) => [name, 0]));
-  resets = 0;
-
-  take(text: string): void {
-    for (const { name, labels, value } of parseExposition(text)) {
-      if (!(name in this.sums)) continue;
-      const key = name + JSON.stringify(labels);
-      const before = this.#before.get(key);
-      this.#before.set(key, value);
-      if (before === undefined) continue;
-      if (value < before) this.resets++;
-      this.sums[name] = (this.sums[name] as number) + (value >= before ? value - before : value);
-    }
-  }
-}
-
-const lineOf = (n: number, ts: number): string => {
+/** One line in ten is of a server that began a few kills ago: its series are new while the sidecar is killed. */
+const lineOf = (n: number, ts: number, kill: number): string => {
   const isBroken = n % 7 === 0;
+  const server = n % 10 === 0 ? `later${Math.floor(kill / KILLS_PER_SERVER)}` : `srv${n % 9}`;
   return `${JSON.stringify({
-    ...{ v: 1, type: 'close', ts, open_ts: ts - 5, exchange: `x${n}`, client: `c${n % 5}`, server: `srv${n % 9}` },
+    ...{ v: 1, type: 'close', ts, open_ts: ts - 5, exchange: `x${n}`, client: `c${n % 5}`, server },
     ...{ endpoint: `http://10.0.0.${n % 3}:80/mcp`, method: 'tools/call', target: 'get', args_digest: `a${n}` },
     ...{ protocol_version: '2025-11-25', status: 200, content_type: 'text/event-stream', bytes: 300 + n, events: 1 },
     ...(isBroken
@@ -71,7 +63,7 @@ const lineOf = (n: number, ts: number): string => {
   })}\n`;
 };
 
-export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): Promise<CrashReport> {
+export async function crashRun({ kills, seed, prometheus, say = () => {} }: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'tailfin-crash-'));
   const events = join(folder, 'events');
   mkdirSync(events);
@@ -82,6 +74,8 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
   let isOver = false;
   let lines = 0;
   let rotations = 0;
+  let kill = 0;
+  let lastKillAt = 0;
   let child: ChildProcess | undefined;
 
   const begin = (): ChildProcess => {
@@ -101,7 +95,9 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
     const start = Date.now() - 3 * HOUR;
     const current = join(events, 'live.ndjson');
     while (!isOver) {
-      const batch = Array.from({ length: 40 + Math.floor(next() * 80) }, () => lineOf(++lines, start + lines * 5));
+      const batch = Array.from({ length: 40 + Math.floor(next() * 80) }, () =>
+        lineOf(++lines, start + lines * 5, kill),
+      );
       const text = batch.join('');
       const cut = next() < 0.3 ? Math.floor(next() * text.length) : text.length;
       appendFileSync(current, text.slice(0, cut));
@@ -127,7 +123,7 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
         if (answer.status !== 200) account.refusals++;
         else {
           account.answers++;
-          seen.take(text);
+          for (const { name, labels, value } of parseExposition(text)) seen.take(name, labels, value);
         }
       } catch {
         // Killed.
@@ -135,14 +131,28 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
     }
   }
 
-  const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, seen: new Increase() }));
+  const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, rises: 0, seen: new Increase() }));
+  let storing: Storing | undefined;
+  let stored: StoredAccount | undefined;
   try {
     child = begin();
     await until(isUp, { timeoutMs: 60_000 });
+    if (prometheus !== undefined) {
+      storing = await startStoring(folder, `127.0.0.1:${port}`, prometheus);
+      await storing.scrapedAgain();
+    }
     const scraping = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
     const writing = write();
-    for (let kill = 1; kill <= kills; kill++) {
-      await sleep(250 + next() * 500);
+    // What is new shows 0 at first: killed before that is over, nobody would see a number before the last life.
+    const isShown = (): boolean =>
+      scrapers.every(({ seen }) => FAMILIES.every((name) => (seen.sums[name] as number) > 0));
+    await until(isShown, { timeoutMs: 60_000, what: 'the first numbers' });
+    await storing?.scrapedAgain();
+    for (kill = 1; kill <= kills; kill++) {
+      const [least, most] = next() < LIVES_MS.shareOfLong ? LIVES_MS.long : LIVES_MS.short;
+      await sleep(least + next() * (most - least));
+      lastKillAt = Date.now();
+      for (const scraper of scrapers) scraper.rises = scraper.seen.rises;
       child.kill('SIGKILL');
       await new Promise((resolve) => child?.once('exit', resolve));
       child = begin();
@@ -162,16 +172,20 @@ export async function crashRun({ kills, seed, say = () => {} }: CrashOptions): P
     await sleep(1500);
     isOver = true;
     await Promise.all(ending);
+    await storing?.scrapedAgain();
+    stored = await storing?.account(lines, lastKillAt);
   } finally {
     isOver = true;
     child?.kill('SIGKILL');
+    await storing?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
   return {
     ...{ lines, kills, rotations },
-    scrapers: scrapers.map(({ everyMs, answers, refusals, seen }) => ({
-      ...{ everyMs, answers, refusals, resets: seen.resets },
-      errors: Object.fromEntries(FAMILIES.map((name) => [name, (seen.sums[name] as number) - lines])),
+    scrapers: scrapers.map(({ everyMs, answers, refusals, rises, seen }) => ({
+      ...{ everyMs, answers, refusals, rises, resets: seen.resets, lateDebuts: seen.lateDebuts },
+      errors: seen.errors(lines),
     })),
+    stored,
   };
 }

@@ -3,14 +3,12 @@
  * and faults that are put into the boards are found.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { type BoardJson, panelsOf, readBoards } from '../../dashboards/verify/read-boards.ts';
 import { runbookQueries } from '../../dashboards/verify/runbook.ts';
 import { prepare, SCRAPES, verify } from '../../dashboards/verify/verify.ts';
 import { tempFolder } from '../support/cli.ts';
-
-const missing = spawnSync('prometheus', ['--version']).error !== undefined;
+import { prometheusVersion } from '../support/prometheus.ts';
 
 /** What is put in the place of an expression, and what must be said of it. */
 const FAULTS: readonly (readonly [what: string, expr: string, legend: string, says: RegExp])[] = [
@@ -47,7 +45,7 @@ function spoilt(): BoardJson {
 }
 
 test('every query of every board and rule, and what the story must show', { timeout: 600_000 }, async (t) => {
-  if (missing) return t.skip('skipped: needs prometheus');
+  if (prometheusVersion() === undefined) return t.skip('skipped: needs prometheus');
   const prepared = await prepare(tempFolder(t));
   const report = await verify(prepared);
   assert.deepEqual(report.failures, []);

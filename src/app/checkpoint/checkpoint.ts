@@ -21,6 +21,8 @@ export interface RecordHead {
   readonly sources: Readonly<Record<string, SourceState>>;
   /** When the counters began at 0, Unix ms. Earlier versions did not say. */
   readonly since?: number;
+  /** When it was taken, Unix ms. Earlier versions did not say. */
+  readonly at?: number;
 }
 
 /** Holds the sources while a record is taken. */
@@ -144,7 +146,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     const open = gate.close();
     try {
       for (const moment of moments) moment();
-      const head: RecordHead = { format: STATE_FORMAT, sources: states(), since };
+      const head: RecordHead = { format: STATE_FORMAT, sources: states(), since, at: Date.now() };
       const moved = movement(cells);
       const bytes = await slots.write(guarded(encodeRecord(head, parts()), moved), open);
       committedMovement = moved;

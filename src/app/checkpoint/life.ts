@@ -5,6 +5,7 @@
 import { type Cells, createCells } from '../../core/measures/cells.ts';
 import { createPipeline, type Pipeline, type PipelineOptions } from '../../core/pipeline.ts';
 import type { Saved } from '../../core/state.ts';
+import { createDebut } from '../../exporters/debut.ts';
 import { type FileTailState, readFileTailState } from '../../sources/file-state.ts';
 import { reasonOf } from '../exit.ts';
 import type { Logger } from '../log.ts';
@@ -44,6 +45,8 @@ function goOn(
   const files = readFileTailState(restored.sources[filesName]);
   if (typeof files === 'string') throw new Error(`the state of source ${filesName}: ${files}`);
   pipeline.load(parts);
+  const { at: takenAt } = restored;
+  if (takenAt !== undefined) createDebut().resume(cells.families(), Math.max(0, Date.now() - takenAt));
   return { cells, pipeline, files, since, otlp: [...parts].filter(([name]) => name.startsWith('otlp_')) };
 }
 
@@ -54,7 +57,15 @@ export async function beginLife(
   log: Logger,
   options: PipelineOptions,
 ): Promise<Life> {
-  const nothing: Restored = { start: 'none', sources: {}, parts: [], since: undefined, generation: 0, problems: [] };
+  const nothing: Restored = {
+    start: 'none',
+    sources: {},
+    parts: [],
+    since: undefined,
+    at: undefined,
+    generation: 0,
+    problems: [],
+  };
   if (folder === '') {
     const release = async (): Promise<void> => {};
     return { ...goOn(nothing, filesName, options), start: 'none', slots: undefined, release };

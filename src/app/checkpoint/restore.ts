@@ -17,6 +17,8 @@ export interface Restored {
   readonly parts: Saved;
   /** When the counters began at 0, Unix ms, where the record says so. */
   readonly since: number | undefined;
+  /** When it was taken, Unix ms, where the record says so. */
+  readonly at: number | undefined;
   readonly generation: number;
   /** What cannot be used, one line each. */
   readonly problems: readonly string[];
@@ -62,11 +64,11 @@ export async function restore(slots: Slots): Promise<Restored> {
       const { head, parts } = readRecord(record);
       // One that is newer was shown, though this version cannot read it.
       const start = isExposed || i > 0 ? 'behind' : 'restored';
-      return { start, sources: head.sources, parts, since: head.since, generation, problems };
+      return { start, sources: head.sources, parts, since: head.since, at: head.at, generation, problems };
     } catch (error) {
       problems.push(`record ${generation}: ${reasonOf(error)}`);
     }
   }
   const start = problems.length === 0 ? 'none' : 'unusable';
-  return { start, sources: {}, parts: [], since: undefined, generation: 0, problems };
+  return { start, sources: {}, parts: [], since: undefined, at: undefined, generation: 0, problems };
 }

@@ -1,9 +1,22 @@
-/** A real Prometheus over a folder of blocks: starts, answers, ends. What it is asked is said elsewhere. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+/**
+ * A real Prometheus, the one of PATH or of TAILFIN_PROMETHEUS: whether it is there, starts, answers, ends. What it is asked is said
+ * elsewhere.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/free-port.ts';
-import { until } from '../../test/support/until.ts';
+import type { TestContext } from 'node:test';
+import { tempFolder } from './cli.ts';
+import { freePort } from './free-port.ts';
+import { until } from './until.ts';
+
+export const PROMETHEUS = process.env.TAILFIN_PROMETHEUS ?? 'prometheus';
+
+/** undefined: it is not there. A build of one's own does not know its version: it has the name of its file. */
+export function prometheusVersion(binary = PROMETHEUS): string | undefined {
+  const { error, stdout, stderr } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
+  return error === undefined ? (/version (\S+)/.exec(stdout + stderr)?.[1] ?? binary).replace(/[,+].*/, '') : undefined;
+}
 
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
@@ -15,6 +28,8 @@ export interface Prometheus {
   instant(expr: string, at: number): Promise<readonly Series[]>;
   range(expr: string, from: number, to: number, step: number): Promise<readonly Series[]>;
   get<T>(path: string, query?: Readonly<Record<string, string>>): Promise<T>;
+  /** The end of its log: warnings and errors. */
+  said(): string;
   stop(): Promise<void>;
 }
 
@@ -31,44 +46,49 @@ export interface StartOptions {
   readonly binary?: string;
   /** Of the blocks. */
   readonly data: string;
-  /** Address that is scraped while it runs, for metadata and exemplars. */
+  /** Address that is scraped each second while it runs. */
   readonly live?: string;
+  /** In the place of the configuration that scrapes `live`. */
+  readonly config?: object;
+  readonly args?: readonly string[];
 }
 
-export async function startPrometheus({ binary = 'prometheus', data, live }: StartOptions): Promise<Prometheus> {
+export async function startPrometheus({
+  binary = PROMETHEUS,
+  data,
+  live,
+  config = scraping(live),
+  args = [],
+}: StartOptions): Promise<Prometheus> {
   const port = await freePort();
-  const config = join(data, 'prometheus.yml');
-  const job = { job_name: 'live', static_configs: [{ targets: [live] }] };
-  writeFileSync(
-    config,
-    JSON.stringify({
-      global: { scrape_interval: '1s' },
-      storage: { exemplars: { max_exemplars: 100_000 } },
-      scrape_configs: live === undefined ? [] : [job],
-    }),
-  );
+  const file = join(data, 'prometheus.yml');
+  mkdirSync(data, { recursive: true });
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(config));
   const child: ChildProcess = spawn(
     binary,
     [
-      ...[`--config.file=${config}`, `--storage.tsdb.path=${data}`, '--storage.tsdb.retention.time=50y'],
+      ...[`--config.file=${file}`, `--storage.tsdb.path=${data}`, '--storage.tsdb.retention.time=50y'],
       ...[`--web.listen-address=127.0.0.1:${port}`, '--enable-feature=exemplar-storage', '--log.level=warn'],
+      ...args,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let said = '';
   let ended = false;
   child.stderr?.on('data', (chunk) => {
-    said = (said + chunk).slice(-4000);
+    said = (said + chunk).slice(-20_000);
   });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const exit = new Promise<void>((resolve) => {
-    child.once('exit', () => {
+    const end = (): void => {
       ended = true;
+      process.removeListener('exit', kill);
       resolve();
-    });
-    child.once('error', () => {
-      ended = true;
-      resolve();
-    });
+    };
+    child.once('exit', end);
+    child.once('error', end);
   });
   const url = `http://127.0.0.1:${port}`;
   const get = async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> => {
@@ -109,6 +129,21 @@ export async function startPrometheus({ binary = 'prometheus', data, live }: Sta
     instant: async (query, at) => seriesOf(await get('query', { query, time: String(at) })),
     range: async (query, from, to, step) =>
       seriesOf(await get('query_range', { query, start: String(from), end: String(to), step: String(step) })),
+    said: () => said,
     stop,
   };
+}
+
+const scraping = (live: string | undefined): object => ({
+  global: { scrape_interval: '1s' },
+  storage: { exemplars: { max_exemplars: 100_000 } },
+  scrape_configs: live === undefined ? [] : [{ job_name: 'live', static_configs: [{ targets: [live] }] }],
+});
+
+/** For one test: in a folder of its own, and ended before that is removed. */
+export async function prometheusFor(t: TestContext, options: Omit<StartOptions, 'data'>): Promise<Prometheus> {
+  let prometheus: Prometheus | undefined;
+  t.after(() => prometheus?.stop());
+  prometheus = await startPrometheus({ ...options, data: tempFolder(t) });
+  return prometheus;
 }
