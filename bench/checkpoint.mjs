@@ -8,7 +8,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { createCheckpoint, createGate } from '../src/app/checkpoint/checkpoint.ts';
 import { restore } from '../src/app/checkpoint/restore.ts';
 import { createSlots } from '../src/app/checkpoint/slots.ts';
-import { holdYoungGeneration, keepHeapSmall } from '../src/app/memory.ts';
+import { keepHeapSmall, tendHeap } from '../src/app/memory.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
 import { createTurns } from '../src/sources/next-turn.ts';
@@ -27,7 +27,7 @@ function fillToCaps() {
     pipeline.line(JSON.stringify(line), ORIGIN, ++n, 0);
     if (n % 5000 !== 0) continue;
     pipeline.tick(line.ts);
-    holdYoungGeneration();
+    tendHeap();
   }
   // Up to the cap of series, over all servers that have a label.
   for (let i = 0; pipeline.cells.series < 10_000 && i < 200_000; i++)
@@ -40,7 +40,7 @@ function fillAsUsual() {
   for (let ts = startTs + 1000; ts < startTs + 700_000; ts += 1000) {
     traffic.advance(ts, (text) => pipeline.line(text.trimEnd(), ORIGIN, ++n, 0));
     pipeline.tick(ts);
-    holdYoungGeneration();
+    tendHeap();
   }
 }
 if (isOrdinary) fillAsUsual();

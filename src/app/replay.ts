@@ -9,7 +9,7 @@ import { createPipeline, type Pipeline } from '../core/pipeline.ts';
 import { decode, isRejection } from '../core/stages/decode.ts';
 import type { LineReceiver } from '../sources/line-splitter.ts';
 import { type EventReader, openEventReader } from './event-reader.ts';
-import { holdYoungGeneration } from './memory.ts';
+import { tendHeap } from './memory.ts';
 import type { Progress } from './progress.ts';
 
 /** Lines of one file. */
@@ -41,7 +41,7 @@ export async function replay(options: ReplayOptions): Promise<Pipeline> {
   const inputs: Input[] = [];
   const readers: EventReader[] = [];
   const betweenChunks = async (): Promise<void> => {
-    holdYoungGeneration();
+    tendHeap();
     await onChunk?.();
     progress?.update(readers);
   };

@@ -23,7 +23,7 @@ import { type RunningServer, startListener } from './listener.ts';
 import { createLocalApp, type LocalPart } from './local-app.ts';
 import type { Logger } from './log.ts';
 import { createLogLimit } from './log-limit.ts';
-import { holdYoungGeneration } from './memory.ts';
+import { tendHeap } from './memory.ts';
 import { createMetricsApp } from './metrics-app.ts';
 import type { Otel } from './otel/otel.ts';
 import { type OtelSettings, otelSettings } from './otel/settings.ts';
@@ -57,7 +57,7 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, 
     silent: pipeline.silent,
     pause: gate.pause,
     advance(source, watermark) {
-      holdYoungGeneration();
+      tendHeap();
       const to = time.advance(source, watermark);
       const pause = gate.pause();
       if (pause === undefined) pipeline.tick(to);
