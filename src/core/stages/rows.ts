@@ -13,8 +13,9 @@ const NAMES = 11;
 /** Places in `codes` per row. */
 export const ROW_CODES = NAMES;
 const NUMBERS = 8;
-/** Room for one id as text of one byte per character. An exchange has two: its own and the digest of its arguments. */
+/** The longest id, as text of one byte per character. An exchange has two, one behind the other: its own and the digest of its arguments. */
 const ID_BYTES = 64;
+const IDS_BYTES = 2 * ID_BYTES;
 const NO_ID = 127;
 const MAX_CODE = 0x7e;
 
@@ -28,6 +29,10 @@ const DECLARED_SAFE = 64;
 const CUT_OR_EMPTY = 128;
 const TERMINAL_KINDS: readonly Attempt['terminalKind'][] = [null, 'result', 'error'];
 const ID_MATCHES: readonly Attempt['idMatch'][] = [null, 'match', 'mismatch', 'null_id'];
+/** Their places, without a search: they are asked for with each attempt. */
+const numberOfKind = (kind: Attempt['terminalKind']): number => (kind === null ? 0 : kind === 'result' ? 1 : 2);
+const numberOfMatch = (match: Attempt['idMatch']): number =>
+  match === null ? 0 : match === 'match' ? 1 : match === 'mismatch' ? 2 : 3;
 
 /** All that a row can hold, but for the ids. */
 const isPlain = (attempt: Attempt): boolean =>
@@ -66,7 +71,7 @@ export class Rows {
   ) {
     this.#names = new Array(NAMES * size).fill(null);
     this.#numbers = new Float64Array(NUMBERS * size);
-    this.#ids = new Uint8Array(2 * ID_BYTES * size);
+    this.#ids = new Uint8Array(IDS_BYTES * size);
   }
 
   hash(row: number): number {
@@ -116,6 +121,10 @@ export class Rows {
   #flags(row: number): number {
     return this.#numbers[row * NUMBERS + 7] as number;
   }
+  /** Of one that is written down: an object's is whatever stood here. */
+  #exchangeLength(row: number): number {
+    return Math.min((this.#flags(row) >> 12) & 127, ID_BYTES);
+  }
 
   /** Returns whether the object is free again: all of it was written down. */
   write(row: number, attempt: Attempt, hash: number): boolean {
@@ -125,9 +134,10 @@ export class Rows {
     numbers[n + 1] = attempt.judgedTs;
     const names = this.#names;
     const s = row * NAMES;
-    const exchange = isPlain(attempt) ? this.#writeId(2 * row, attempt.exchange) : -1;
-    const digest = exchange < 0 ? -1 : this.#writeId(2 * row + 1, attempt.argsDigest);
-    if (digest < 0 || exchange === NO_ID) {
+    const at = row * IDS_BYTES;
+    const exchange = isPlain(attempt) ? this.#writeId(at, attempt.exchange) : -1;
+    const digest = exchange < 0 ? -1 : this.#writeId(at + exchange, attempt.argsDigest);
+    if (digest < 0) {
       names[s] = attempt;
       return false;
     }
@@ -157,8 +167,8 @@ export class Rows {
       (attempt.idempotent ? IDEMPOTENT : 0) |
       (attempt.declaredSafe ? DECLARED_SAFE : 0) |
       (attempt.cutOrEmpty ? CUT_OR_EMPTY : 0) |
-      (TERMINAL_KINDS.indexOf(attempt.terminalKind) << 8) |
-      (ID_MATCHES.indexOf(attempt.idMatch) << 10) |
+      (numberOfKind(attempt.terminalKind) << 8) |
+      (numberOfMatch(attempt.idMatch) << 10) |
       (exchange << 12) |
       (digest << 19);
     return true;
@@ -172,7 +182,8 @@ export class Rows {
     const s = row * NAMES;
     const flags = this.#flags(row);
     const host = names[s + 8] as string;
-    const exchange = this.#readId(2 * row, (flags >> 12) & 127) as string;
+    const at = row * IDS_BYTES;
+    const exchange = this.#readId(at, (flags >> 12) & 127) as string;
     const own = names[s + 10] as Own | null;
     return Object.assign(this.emptyAttempt(), {
       exchange,
@@ -182,7 +193,7 @@ export class Rows {
       version: names[s + 2] as Version,
       method: names[s + 3] as string | null,
       target: names[s + 4] as string | null,
-      argsDigest: this.#readId(2 * row + 1, (flags >> 19) & 127),
+      argsDigest: this.#readId(at + exchange.length, (flags >> 19) & 127),
       requestKey: own === null ? null : own[0],
       trace: own === null ? null : own[1],
       client: names[s + 5] as string | null,
@@ -213,12 +224,15 @@ export class Rows {
   pack(rows: readonly number[]): PackedRows {
     const codes = new Uint32Array(rows.length * NAMES);
     const numbers = new Float64Array(rows.length * NUMBERS);
-    const ids = new Uint8Array(rows.length * 2 * ID_BYTES);
+    const ids = new Uint8Array(rows.length * IDS_BYTES);
     const known = new Map<unknown, number>();
     const words: unknown[] = [];
     for (const [i, row] of rows.entries()) {
       numbers.set(this.#numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS), i * NUMBERS);
-      ids.set(this.#ids.subarray(2 * row * ID_BYTES, 2 * (row + 1) * ID_BYTES), 2 * i * ID_BYTES);
+      // Here the second one has a fixed place.
+      const digestAt = row * IDS_BYTES + this.#exchangeLength(row);
+      ids.set(this.#ids.subarray(row * IDS_BYTES, digestAt), i * IDS_BYTES);
+      ids.set(this.#ids.subarray(digestAt, digestAt + ID_BYTES), i * IDS_BYTES + ID_BYTES);
       // Behind an object nothing was written.
       const end = this.object(row) === null ? NAMES : 1;
       for (let at = 0; at < end; at++) {
@@ -238,8 +252,14 @@ export class Rows {
   unpack(first: number, { words, codes, numbers, ids }: PackedRows): number {
     for (const [i, code] of codes.entries()) this.#names[first * NAMES + i] = words[code];
     this.#numbers.set(numbers, first * NUMBERS);
-    this.#ids.set(ids, 2 * first * ID_BYTES);
-    return codes.length / NAMES;
+    const count = codes.length / NAMES;
+    for (let i = 0; i < count; i++) {
+      const at = (first + i) * IDS_BYTES;
+      const length = this.#exchangeLength(first + i);
+      this.#ids.set(ids.subarray(i * IDS_BYTES, i * IDS_BYTES + length), at);
+      this.#ids.set(ids.subarray(i * IDS_BYTES + ID_BYTES, (i + 1) * IDS_BYTES), at + length);
+    }
+    return count;
   }
 
   /** Takes over a row as it is. */
@@ -247,16 +267,15 @@ export class Rows {
     for (let i = 0; i < NAMES; i++) this.#names[row * NAMES + i] = from.#names[other * NAMES + i];
     const numbers = from.#numbers.subarray(other * NUMBERS, (other + 1) * NUMBERS);
     this.#numbers.set(numbers, row * NUMBERS);
-    this.#ids.set(from.#ids.subarray(2 * other * ID_BYTES, 2 * (other + 1) * ID_BYTES), 2 * row * ID_BYTES);
+    this.#ids.set(from.#ids.subarray(other * IDS_BYTES, (other + 1) * IDS_BYTES), row * IDS_BYTES);
   }
 
   /** Its length, NO_ID for null, or -1: too long or no ASCII. */
-  #writeId(place: number, text: string | null): number {
+  #writeId(at: number, text: string | null): number {
     if (text === null) return NO_ID;
     const { length } = text;
     if (length > ID_BYTES) return -1;
     const ids = this.#ids;
-    const at = place * ID_BYTES;
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i);
       if (code > MAX_CODE) return -1;
@@ -265,9 +284,8 @@ export class Rows {
     return length;
   }
 
-  #readId(place: number, length: number): string | null {
+  #readId(at: number, length: number): string | null {
     if (length === NO_ID) return null;
-    const at = place * ID_BYTES;
     return String.fromCharCode(...this.#ids.subarray(at, at + length));
   }
 }
