@@ -26,7 +26,7 @@ const ROUNDS = 3;
 const STARTS = 5;
 const SETTLE_MS = 1500;
 const SIZES = {
-  full: { large: '1GB', small: '100MB', backlog: '200MB', posted: 500_000, idleSeconds: 30, judged: true },
+  full: { large: '1GB', small: '100MB', backlog: '2GB', posted: 500_000, idleSeconds: 30, judged: true },
   quick: { large: '64MB', small: '16MB', backlog: '16MB', posted: 100_000, idleSeconds: 15, judged: false },
 };
 
