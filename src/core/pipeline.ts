@@ -41,7 +41,7 @@ export interface PipelineOptions {
   readonly onFact?: ((fact: Fact) => void) | undefined;
   /** Called with every event before it is judged; valid while it is delivered. */
   readonly onEvent?: ((event: WireEvent) => void) | undefined;
-  /** Unix ms: lines of more than `LIMITS.maxFutureMs` after it, by its latest answer, are `future_ts`. A replay has none. */
+  /** Unix ms: lines of more than `LIMITS.maxFutureMs` after it are `future_ts`. A replay has none. */
   readonly wallClock?: (() => number) | undefined;
 }
 
@@ -184,9 +184,12 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     health,
   );
 
+  /** A line of this time may come. The clock costs as much as reading a field, so it is asked once between two ticks. */
+  let notAfter = wallClock === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   const countEvent = createEventCounter(cells);
   const gauges = createGauges(cells, health, { open: track.open, serverLabel: measure.serverLabel });
   const tick = (to: number): void => {
+    if (wallClock !== undefined) notAfter = Number.NEGATIVE_INFINITY;
     // Also without progress: a line may have brought a window that was due already.
     if (to > time.now) time.now = to;
     const { now } = time;
@@ -238,8 +241,6 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     if (origin.mayRepeat !== true || !writer || seq === undefined || seq === null) return false;
     return repeats.isRepeat(writerKey(line, origin), seq, ts);
   };
-  /** A line of this time may come: so far as the clock was asked, which costs as much as reading a field. */
-  let notAfter = wallClock === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   const isFuture = (ts: number): boolean => {
     notAfter = (wallClock as () => number)() + LIMITS.maxFutureMs;
     return ts > notAfter;

@@ -147,6 +147,20 @@ test('repeats: a line from the future is refused once, and not missing', () => {
   assert.equal(sampleSum(pipeline.cells.families(), 'tailfin_events_missing_total'), 0);
 });
 
+test('repeats: a clock that is put right is believed from the next tick on', () => {
+  let now = T0 + 10 * LIMITS.maxFutureMs;
+  const pipeline = createPipeline({ wallClock: () => now });
+  const give = (seq: number, at: number) => {
+    const given = pipeline.line(JSON.stringify(gap(at, 0, { writer: 'w', seq })), HTTP, 1, 0);
+    return typeof given === 'number' ? '' : given.rejected;
+  };
+  assert.equal(give(0, 9 * LIMITS.maxFutureMs), '');
+  now = T0;
+  pipeline.tick(T0);
+  assert.equal(give(1, 2 * LIMITS.maxFutureMs), 'future_ts');
+  assert.equal(give(2, LIMITS.maxFutureMs), '');
+});
+
 test('repeats: a writer remembers as many lines as the limit says at least, and twice as many at most', () => {
   const { isRepeat, held, evicted } = create();
   const total = 5 * LIMITS.recentLines;

@@ -77,13 +77,22 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
   let kill = 0;
   let lastKillAt = 0;
   let child: ChildProcess | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+  const busy: Promise<unknown>[] = [];
 
   const begin = (): ChildProcess => {
     const args = ['run', '--events', join(events, '*'), '--state-dir', join(folder, 'state')];
     const listen = ['--metrics-listen', `127.0.0.1:${port}`, '--local-listen', '127.0.0.1:0'];
     const times = ['--scrape-interval-seconds', '1', '--log-level', 'warn'];
-    return spawn(process.execPath, [MAIN, ...args, ...listen, ...times], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const born = spawn(process.execPath, [MAIN, ...args, ...listen, ...times], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    ended = new Promise((resolve) => born.once('exit', resolve));
+    return born;
   };
+  /** Also where this process ends first, by whatever error. */
+  const killLast = (): void => void child?.kill('SIGKILL');
+  process.once('exit', killLast);
   const isUp = async (): Promise<boolean> =>
     fetch(url).then(
       async (answer) => (await answer.arrayBuffer()) !== undefined && answer.status === 200,
@@ -143,6 +152,9 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     }
     const scraping = scrapers.map((scraper) => scrape(scraper.everyMs, scraper, scraper.seen));
     const writing = write();
+    busy.push(writing, ...scraping);
+    // An error of theirs is told where they are awaited.
+    for (const each of busy) each.catch(() => {});
     // What is new shows 0 at first: killed before that is over, nobody would see a number before the last life.
     const isShown = (): boolean =>
       scrapers.every(({ seen }) => FAMILIES.every((name) => (seen.sums[name] as number) > 0));
@@ -153,8 +165,11 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
       await sleep(least + next() * (most - least));
       lastKillAt = Date.now();
       for (const scraper of scrapers) scraper.rises = scraper.seen.rises;
+      const { exitCode, signalCode } = child;
+      if (exitCode !== null || signalCode !== null)
+        throw new Error(`life ${kill} ended by itself: ${exitCode ?? signalCode}`);
       child.kill('SIGKILL');
-      await new Promise((resolve) => child?.once('exit', resolve));
+      await ended;
       child = begin();
       await until(isUp, { timeoutMs: 60_000, what: `life ${kill} answers` });
       if (kill % 20 === 0) say(`${kill} kills, ${lines} lines`);
@@ -176,7 +191,9 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     stored = await storing?.account(lines, lastKillAt);
   } finally {
     isOver = true;
-    child?.kill('SIGKILL');
+    killLast();
+    process.off('exit', killLast);
+    await Promise.allSettled([ended, ...busy]);
     await storing?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }

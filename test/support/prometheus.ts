@@ -10,12 +10,13 @@ import { tempFolder } from './cli.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-export const PROMETHEUS = process.env.TAILFIN_PROMETHEUS ?? 'prometheus';
+export const PROMETHEUS = process.env.TAILFIN_PROMETHEUS || 'prometheus';
 
 /** undefined: it is not there. A build of one's own does not know its version: it has the name of its file. */
 export function prometheusVersion(binary = PROMETHEUS): string | undefined {
   const { error, stdout, stderr } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
-  return error === undefined ? (/version (\S+)/.exec(stdout + stderr)?.[1] ?? binary).replace(/[,+].*/, '') : undefined;
+  if (error !== undefined) return undefined;
+  return /version (\S+)/.exec(stdout + stderr)?.[1]?.replace(/[,+].*/, '') ?? binary;
 }
 
 export interface Series {
