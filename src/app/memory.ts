@@ -7,9 +7,9 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 const MB = 1024 * 1024;
 /** Both halves: 2 MB each hold the garbage of some 1,000 lines, so that little of what is short-lived is ever copied. */
 const YOUNG_BYTES = 4 * MB;
-/** Free room in old pages that is worth moving objects for: this much, and an eighth of them. A healthy host never comes here. */
-const SPARSE_BYTES = 12 * MB;
-const SPARSE_PART = 1 / 8;
+/** Free room in old pages that is worth moving objects for: this much, and a sixteenth of them. A healthy host seldom comes here. */
+const SPARSE_BYTES = 8 * MB;
+const SPARSE_PART = 1 / 16;
 /** Asking costs some 10 us; while the young generation grows it must not miss its size. */
 const CALLS_PER_LOOK = 16;
 
