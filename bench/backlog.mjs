@@ -13,6 +13,8 @@ import { median, runMeasured, USAGE, withFolder } from './measure.mjs';
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const LOOK_MS = 500;
 const SCRAPE_MS = 200;
+/** After so long a scrape has a record of its own. */
+const RECORD_MS = 1100;
 const LONGEST_MS = 30 * 60_000;
 
 /** The sidecar with no detector, since goals were set before there were any. */
@@ -107,7 +109,10 @@ export const readBacklog = (main, file) =>
 export const scrapeBacklog = (main, file) =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'events'));
+    // Two records: a life of some length leaves both of its files at their size.
     await life(main, folder, async (address) => {
+      await (await fetch(`${address}/metrics`)).text();
+      await sleep(RECORD_MS);
       await (await fetch(`${address}/metrics`)).text();
     });
     symlinkSync(resolve(file), join(folder, 'events', 'backlog.ndjson'));

@@ -37,6 +37,12 @@ export interface FileReader {
 
 /** To open and read a file with one short line takes about as long as to read so much of a long one. */
 const FILE_COST_BYTES = 8192;
+/**
+ * A turn should take about so long. At the start of a process the same bytes take twenty times as long as later, so the first turns are
+ * small, and each one says how large the next may be.
+ */
+const TURN_MS = 8;
+const FIRST_BYTES = 4 * 1024;
 /** To look at so many files for the watermark takes less time than a turn of reading. */
 const FEW_FILES = 256;
 /** Looks at what changes for each look at all names: seldom where events tell of what changed, else often. */
@@ -68,6 +74,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** Wall time of the last look at all files: what was written later may not have been seen. */
   let scannedAt = Number.NEGATIVE_INFINITY;
   let publishedAt = Number.NEGATIVE_INFINITY;
+  /** How much a turn may read now. */
+  let turnBytes = Math.min(FIRST_BYTES, sliceBytes);
   let newestTs = resume?.newestTs ?? Number.NEGATIVE_INFINITY;
   let watermark = resume?.watermark ?? Number.NEGATIVE_INFINITY;
 
@@ -142,11 +150,15 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     touch: (path) => void touched.add(path),
     turn(sink) {
       let hasMore = true;
-      for (let budget = sliceBytes; budget > 0 && hasMore; ) {
-        const cost = files.readNext(sink);
+      const beganAt = elapsed();
+      for (let budget = turnBytes; budget > 0 && hasMore; ) {
+        const cost = files.readNext(sink, turnBytes);
         hasMore = cost !== undefined;
         budget -= (cost ?? 0) + FILE_COST_BYTES;
       }
+      const tookMs = elapsed() - beganAt;
+      if (tookMs > TURN_MS) turnBytes = Math.min(sliceBytes, Math.max(FIRST_BYTES, turnBytes >> 1));
+      else if (tookMs < TURN_MS / 2) turnBytes = Math.min(sliceBytes, 2 * turnBytes);
       // Of many files it would take longer than the reading.
       if (!hasMore || files.liveCount() <= FEW_FILES || elapsed() - publishedAt >= pollMs) publish(sink);
       return hasMore;

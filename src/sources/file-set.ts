@@ -227,12 +227,13 @@ export function createFileSet(options: FileSetOptions): FileSet {
         sink.silent?.(file.origin);
       }
     },
-    readNext(sink) {
+    readNext(sink, most) {
+      const room = most < options.sliceBytes ? buffer.subarray(0, most + TAIL_BYTES) : buffer;
       for (const file of queue) {
         queue.delete(file);
         if (!table.has(file) || !isReady(file)) continue;
         const isOpen = descriptors.acquire(file);
-        const cost = isOpen ? descriptors.attempt(file, () => file.read(buffer, sink)) : undefined;
+        const cost = isOpen ? descriptors.attempt(file, () => file.read(room, sink)) : undefined;
         if (cost !== undefined) descriptors.unblock(file);
         if (isReady(file)) queue.add(file);
         return cost ?? 0;
