@@ -10,6 +10,8 @@ const YOUNG_BYTES = 4 * MB;
 /** Free room in old pages that is worth moving objects for: this much, and a sixteenth of them. A healthy host seldom comes here. */
 const SPARSE_BYTES = 8 * MB;
 const SPARSE_PART = 1 / 16;
+/** Of more than this the same rule collects all the time: pauses of 100 ms and more while a checkpoint of full stores is taken. */
+const TIDY_BYTES = 192 * MB;
 /** Asking costs some 10 us; while the young generation grows it must not miss its size. */
 const CALLS_PER_LOOK = 16;
 
@@ -53,7 +55,7 @@ function compactSparsePages(size: number, used: number): void {
   const isCollected = used < usedBefore;
   usedBefore = used;
   if (!isCollected) return;
-  const isSparse = size - used > Math.max(SPARSE_BYTES, SPARSE_PART * size);
+  const isSparse = size < TIDY_BYTES && size - used > Math.max(SPARSE_BYTES, SPARSE_PART * size);
   if (isSparse === isCompacting) return;
   setFlagsFromString(isSparse ? '--optimize-for-size' : '--no-optimize-for-size');
   isCompacting = isSparse;
