@@ -11,6 +11,7 @@ import { createFileSet } from './file-set.ts';
 import { type FileTailState, STATE_VERSION } from './file-state.ts';
 import type { FileTailOptions } from './file-tail.ts';
 import { createGlobScan, type Listing } from './glob-scan.ts';
+import { TURN_MS } from './next-turn.ts';
 import { createSegmentRemover } from './segment-remover.ts';
 import type { LineSink, SourceStatus } from './source.ts';
 
@@ -37,11 +38,7 @@ export interface FileReader {
 
 /** To open and read a file with one short line takes about as long as to read so much of a long one. */
 const FILE_COST_BYTES = 8192;
-/**
- * A turn should take about so long. At the start of a process the same bytes take twenty times as long as later, so the first turns are
- * small, and each one says how large the next may be.
- */
-const TURN_MS = 8;
+/** At the start of a process the same bytes take twenty times as long as later: the first turns are small, and each says how large the next may be. */
 const FIRST_BYTES = 4 * 1024;
 /** To look at so many files for the watermark takes less time than a turn of reading. */
 const FEW_FILES = 256;

@@ -37,7 +37,7 @@ export interface FileSet {
   glance(path: string): void;
   /** Looks at the files that change, or at `all` that are open; gives up what is finished, and queues what is to be read. */
   check(sink: LineSink, all: boolean): void;
-  /** Reads one slice of the file whose turn it is. Returns its cost in bytes, undefined when no file is queued. */
+  /** Reads one slice, `most` bytes at the most, of the file whose turn it is. Returns its cost in bytes, undefined when no file is queued. */
   readNext(sink: LineSink, most: number): number | undefined;
   /** Those that may still change. */
   live(): Iterable<TailedFile>;

@@ -1,8 +1,8 @@
 /** A turn for everything else that waits in the event loop: what reads in slices awaits it between two of them. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** How long other long work (taking a record, rendering 10,000 series) lets the rest of the event loop wait. */
-const TURN_MS = 8;
+/** How long work in slices (reading, taking a record, rendering 10,000 series) lets the rest of the event loop wait. */
+export const TURN_MS = 8;
 
 /** To be called between two small pieces of such work, and awaited: gives others a turn where that time is over. */
 export function createTurns(elapsed: () => number): () => Promise<void> | undefined {
