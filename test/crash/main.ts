@@ -1,6 +1,6 @@
 /** `npm run crashtest`: kills the sidecar so many times and says by how much those who scraped it are wrong. Exit 1 unless it is 0. */
-import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../support/cli.ts';
+import { commandLine, failUsage } from '../support/command-line.ts';
 import { PROMETHEUS, prometheusVersion } from '../support/prometheus.ts';
 import { SEED } from '../support/property.ts';
 import { crashRun } from './crash-run.ts';
@@ -22,33 +22,14 @@ Examples:
   npm run crashtest -- --kills 200 --prometheus
   TEST_SEED=7 TAILFIN_PROMETHEUS=/opt/prometheus-3/prometheus npm run crashtest -- --kills 30 --prometheus`;
 
-function usage(problem: string): never {
-  console.error(`${problem}\n\n${HELP}`);
-  process.exit(2);
-}
-
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        kills: { type: 'string' },
-        nightly: { type: 'boolean' },
-        prometheus: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    }).values;
-  } catch (error) {
-    return usage((error as Error).message);
-  }
-}
-
-const values = options();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+const values = commandLine(HELP, {
+  kills: { type: 'string' },
+  nightly: { type: 'boolean' },
+  prometheus: { type: 'boolean' },
+  help: { type: 'boolean' },
+});
 const kills = Number(values.kills ?? (values.nightly ? 200 : 20));
-if (!Number.isInteger(kills) || kills < 1) usage(`--kills ${values.kills}: not a number of kills`);
+if (!Number.isInteger(kills) || kills < 1) failUsage(HELP, `--kills ${values.kills}: not a number of kills`);
 if (values.prometheus && prometheusVersion() === undefined) {
   console.error(`needs ${PROMETHEUS} (Debian: apt-get install prometheus)`);
   process.exit(2);

@@ -2,7 +2,7 @@
  * `npm run lab`: runs the fault lab and prints it row by row and client by client. Exit code 1 on any difference, 2 on bad usage.
  * It decides nothing: lab.ts does.
  */
-import { parseArgs } from 'node:util';
+import { commandLine, failUsage } from '../support/command-line.ts';
 import { CLIENTS, type ClientName } from './clients.ts';
 import { type LabResult, runLab } from './lab.ts';
 import { ROWS } from './rows.ts';
@@ -21,38 +21,20 @@ Drives real MCP clients through every fault of test/lab-expected.tsv, with and w
 TAILFIN_TEST_NODE=/path/to/node runs the hosts and the replay on another Node.
 Example: npm run lab -- --row h --row i --client S1`;
 
-function usage(problem: string): never {
-  console.error(`${problem}\n\n${HELP}`);
-  process.exit(2);
-}
-
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        row: { type: 'string', multiple: true },
-        client: { type: 'string', multiple: true },
-        'no-compare': { type: 'boolean' },
-        modules: { type: 'string', default: 'cjs' },
-        verbose: { type: 'boolean', default: false },
-        keep: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    }).values;
-  } catch (error) {
-    return usage((error as Error).message);
-  }
-}
-
-const values = options();
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
-for (const row of values.row ?? []) if (!ROWS.some(({ id }) => id === row)) usage(`--row ${row}: no such row`);
+const values = commandLine(HELP, {
+  row: { type: 'string', multiple: true },
+  client: { type: 'string', multiple: true },
+  'no-compare': { type: 'boolean' },
+  modules: { type: 'string', default: 'cjs' },
+  verbose: { type: 'boolean', default: false },
+  keep: { type: 'string' },
+  help: { type: 'boolean' },
+});
+for (const row of values.row ?? [])
+  if (!ROWS.some(({ id }) => id === row)) failUsage(HELP, `--row ${row}: no such row`);
 for (const client of values.client ?? [])
-  if (!CLIENTS.some(({ name }) => name === client)) usage(`--client ${client}: no such client`);
-if (values.modules !== 'cjs' && values.modules !== 'esm') usage(`--modules ${values.modules}: cjs or esm`);
+  if (!CLIENTS.some(({ name }) => name === client)) failUsage(HELP, `--client ${client}: no such client`);
+if (values.modules !== 'cjs' && values.modules !== 'esm') failUsage(HELP, `--modules ${values.modules}: cjs or esm`);
 
 const line = (...cells: readonly string[]): string =>
   [10, 8, 48, 46, 60]
