@@ -1,10 +1,8 @@
 /** The short way from bytes to an event against the long one: the same event, or none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventFields } from '../../src/core/model/event.ts';
-import { FIELDS, type FieldName } from '../../src/core/model/fields.ts';
-import { pickFields } from '../../src/core/model/keep.ts';
-import { recordFrom, SLOTS } from '../../src/core/model/record.ts';
+import { EVENT_TYPES, type EventType, FIELDS, type FieldName, fieldsOf } from '../../src/core/model/fields.ts';
+import { isOfExchange, recordFrom, SLOTS } from '../../src/core/model/record.ts';
 import { LineScanner } from '../../src/core/scan/scan.ts';
 import type { TextBytes } from '../../src/core/scan/words.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
@@ -14,8 +12,6 @@ import { dice } from '../support/random.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? 20261129);
 const MUTANTS = 1_000_000;
-const NAMES = Object.keys(FIELDS) as FieldName[];
-const declaredFields = (fields: EventFields): EventFields => pickFields(fields, NAMES);
 
 /** Scans a line that stands among others, as in a chunk. */
 function scanned(scanner: LineScanner, text: string) {
@@ -23,26 +19,30 @@ function scanned(scanner: LineScanner, text: string) {
   return scanner.scan(bytes, 2, 2 + text.length, ORIGIN, 3, 77);
 }
 
-/** What decode makes of it, in the form in which a scan states it. */
+/** What decode makes of it. */
 function expected(text: string) {
   const event = decode(text, ORIGIN, 3, 77);
-  return isRejection(event) ? null : { ...event, fields: declaredFields(event.fields) };
+  return isRejection(event) ? null : event;
 }
 
 /** Returns whether the short way took it. */
 function compare(scanner: LineScanner, text: string): boolean {
   const event = scanned(scanner, text);
   if (event === null) return false;
-  assert.deepStrictEqual({ ...event, fields: declaredFields(event.fields) }, expected(text), text);
+  assert.deepStrictEqual(event, expected(text), text);
   return true;
 }
 
-test('record: the order of its fields is that of the table', () => {
+test('record: the order of its fields is that of the table, and lines of an exchange have all that they may say', () => {
   const names = Object.keys(FIELDS) as FieldName[];
-  const record = recordFrom(names);
+  assert.equal(SLOTS.size, names.length);
+  const record = recordFrom(names, false);
   for (const name of names) assert.equal(record[name], name);
   assert.deepEqual(Object.keys(record), names);
-  assert.equal(SLOTS.size, names.length);
+  const ofExchange = new Set((Object.keys(EVENT_TYPES) as EventType[]).filter(isOfExchange).flatMap(fieldsOf));
+  const own = names.filter((name) => ofExchange.has(name));
+  assert.deepEqual(recordFrom(names, true), Object.fromEntries(own.map((name) => [name, name])));
+  assert.deepEqual(Object.keys(recordFrom(names, true)), own);
 });
 
 test('scan: an ordinary line is taken, and nothing of it is left in the next one', () => {

@@ -2,18 +2,21 @@
  * Copies for keeping, and records that are read back: an exchange's union of lines changes, and a test or tool may hand in more than the declared fields.
  */
 import type { EventFields, WireEvent } from './event.ts';
-import { type FieldName, fieldsOf } from './fields.ts';
-import { recordFrom, SLOTS } from './record.ts';
+import { type EventType, type FieldName, fieldsOf } from './fields.ts';
+import { isOfExchange, recordFrom, SLOTS } from './record.ts';
 
-export function pickFields(fields: EventFields, names: readonly FieldName[]): EventFields {
+function pick(fields: EventFields, names: readonly FieldName[], ofExchange: boolean): EventFields {
   const values: unknown[] = new Array(SLOTS.size).fill(undefined);
   for (const name of names) values[SLOTS.get(name) as number] = fields[name];
-  return recordFrom(values);
+  return recordFrom(values, ofExchange);
 }
+
+/** What a line adds to the record of its exchange (LINE_FIELDS). */
+export const pickFields = (fields: EventFields, names: readonly FieldName[]): EventFields => pick(fields, names, true);
 
 export const keepEvent = (event: WireEvent): WireEvent => ({
   ...event,
-  fields: pickFields(event.fields, fieldsOf(event.type)),
+  fields: pick(event.fields, fieldsOf(event.type), isOfExchange(event.type)),
 });
 
 /** An exchange, or an event that is kept. */
@@ -33,7 +36,7 @@ export function reviveFields(holder: FieldsHolder): void {
     const slot = SLOTS.get(name as FieldName);
     if (slot !== undefined) values[slot] = value;
   }
-  holder.fields = recordFrom(values);
+  holder.fields = recordFrom(values, !('type' in holder) || isOfExchange(holder.type as EventType));
 }
 
 function* pairs(list: readonly unknown[]): Generator<readonly [unknown, unknown]> {

@@ -1,17 +1,89 @@
 /**
- * The declared fields of one line as a record of one shape, filled from an array of values. Records of one shape let every later
- * stage read its fields without looking them up; objects as they come from JSON.parse have as many shapes as there are writers.
+ * The declared fields of one line as a record of a fixed shape, filled from an array of values. Records of few shapes let every later
+ * stage read their fields without looking them up; objects as they come from JSON.parse have as many shapes as there are writers.
  */
 import type { EventFields } from './event.ts';
-import { FIELDS, type FieldName } from './fields.ts';
+import { type EventType, FIELDS, type FieldName, LINE_FIELDS } from './fields.ts';
 
 /** A field's place among the values: its position in the table of fields. */
 export const SLOTS: ReadonlyMap<FieldName, number> = new Map(
   (Object.keys(FIELDS) as FieldName[]).map((name, i) => [name, i]),
 );
 
+/** Lines about exchanges, which nearly all are, have a record of their own: a third of the fields never stands on them. */
+export const isOfExchange = (type: EventType): boolean => type in LINE_FIELDS;
+
 /** Written out, since a loop over names costs as much as parsing; the order is that of the table (tested). */
-export function recordFrom(s: readonly unknown[]): EventFields {
+export function recordFrom(s: readonly unknown[], ofExchange: boolean): EventFields {
+  return ofExchange ? exchangeRecord(s) : wholeRecord(s);
+}
+
+function exchangeRecord(s: readonly unknown[]): EventFields {
+  const record = {
+    writer: s[0],
+    seq: s[1],
+    client: s[2],
+    host: s[3],
+    server: s[4],
+    endpoint: s[5],
+    trace: s[6],
+    exchange: s[7],
+    http_method: s[8],
+    rpc_kind: s[9],
+    method: s[10],
+    target: s[11],
+    rpc_id: s[12],
+    protocol_version: s[13],
+    meta_protocol_version: s[14],
+    meta_capabilities: s[15],
+    session: s[16],
+    last_event_id: s[17],
+    event_id_digest: s[18],
+    request_key: s[19],
+    idempotency_key: s[20],
+    args_digest: s[21],
+    request_bytes: s[22],
+    annotations: s[23],
+    input_responses: s[24],
+    cancel_of: s[25],
+    carrier: s[26],
+    sent: s[27],
+    connection: s[28],
+    status: s[29],
+    content_type: s[30],
+    framing: s[31],
+    content_length: s[32],
+    content_encoding: s[33],
+    session_issued: s[34],
+    rpc: s[35],
+    id_match: s[36],
+    bytes: s[37],
+    error_code: s[38],
+    is_error: s[39],
+    result_type: s[40],
+    how: s[41],
+    by: s[42],
+    error: s[43],
+    open_ts: s[44],
+    events: s[45],
+    notifications: s[46],
+    event_ids: s[47],
+    terminal: s[48],
+    terminal_kind: s[49],
+    terminal_ts: s[50],
+    cancelled: s[51],
+    json: s[52],
+    cut: s[53],
+    inner_json: s[54],
+    self_delimiting: s[55],
+    integrity_ok: s[56],
+    list: s[57],
+    oversize: s[80],
+  } satisfies { readonly [K in FieldName]?: unknown };
+  return record as EventFields;
+}
+
+function wholeRecord(s: readonly unknown[]): EventFields {
   const record = {
     writer: s[0],
     seq: s[1],

@@ -6,7 +6,7 @@
  */
 import type { Origin, WireEvent } from '../model/event.ts';
 import { type EventType, MAX_ID_BYTES } from '../model/fields.ts';
-import { recordFrom, SLOTS } from '../model/record.ts';
+import { isOfExchange, recordFrom, SLOTS } from '../model/record.ts';
 import { REQUIRED_FIELDS } from '../stages/decode.ts';
 import { BOOL, COUNT, INT, isAt, Keys, TEXT, TS, TYPE, typeBit, UNIQUE, V } from './keys.ts';
 import { Texts } from './texts.ts';
@@ -33,6 +33,7 @@ import {
 interface TypeSlots {
   readonly required: readonly number[];
   readonly bit: number;
+  readonly ofExchange: boolean;
 }
 
 export class LineScanner {
@@ -41,7 +42,7 @@ export class LineScanner {
   readonly #types = new Map<string, TypeSlots>();
   /** That of the line before: mostly it is the same. */
   #type = '';
-  #slots: TypeSlots = { required: [], bit: 0 };
+  #slots: TypeSlots = { required: [], bit: 0, ofExchange: false };
   /** The types that may have all keys of the line in work. */
   #mayBe = 0;
   /** Values of the line in work by slot; undefined between two lines. */
@@ -53,7 +54,7 @@ export class LineScanner {
   constructor() {
     for (const [type, names] of REQUIRED_FIELDS) {
       const slots = names.map((name) => SLOTS.get(name) as number);
-      this.#types.set(type, { required: slots, bit: typeBit(type) });
+      this.#types.set(type, { required: slots, bit: typeBit(type), ofExchange: isOfExchange(type as EventType) });
     }
   }
 
@@ -75,11 +76,11 @@ export class LineScanner {
         this.#slots = this.#types.get(type) as TypeSlots;
         this.#type = type;
       }
-      const { required, bit } = this.#slots;
+      const { required, bit, ofExchange } = this.#slots;
       let complete = (this.#mayBe & bit) !== 0;
       for (const slot of required)
         if (values[slot] === undefined || values[slot] === null || values[slot] === '') complete = false;
-      if (complete) event = { type, ts, origin, line, offset, fields: recordFrom(values) };
+      if (complete) event = { type, ts, origin, line, offset, fields: recordFrom(values, ofExchange) };
     }
     const used = this.#used;
     for (let i = count < 0 ? ~count : count; i > 0; ) values[used[--i] as number] = undefined;

@@ -16,7 +16,7 @@ import {
   MAX_WORD_CHARS,
 } from '../model/fields.ts';
 import { intern, internalized } from '../model/intern.ts';
-import { recordFrom, SLOTS } from '../model/record.ts';
+import { isOfExchange, recordFrom, SLOTS } from '../model/record.ts';
 
 /** UTF-8 length without an encoder (the core has no Buffer); a lone surrogate counts as the 3 bytes of U+FFFD. */
 export function utf8Length(text: string): number {
@@ -217,7 +217,7 @@ export function decode(text: string, origin: Origin, line: number, offset: numbe
       values[field.slot] = field.shared ? intern(text) : text;
     }
   }
-  const fields = recordFrom(values);
+  const fields = recordFrom(values, isOfExchange(type as EventType));
   for (const name of required) {
     const value = fields[name];
     if (value === undefined || value === null || value === '') return reject('missing_field', name, raw);
