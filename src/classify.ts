@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Decision, decide, type StreamFacts } from './core/stages/classify.ts';
+import { type Decision, decide } from './core/stages/classify.ts';
+import type { StreamFacts } from './core/stages/stream-facts.ts';
 
 /** What a client knows about a response stream that has ended without a transport error. */
 export interface StreamOutcomeInput {

@@ -5,7 +5,7 @@
  */
 import type { Cells } from '../core/measures/cells.ts';
 import type { Fact } from '../core/model/facts.ts';
-import { createEvidenceBuilder, EVIDENCE_RECORDS } from '../exporters/evidence.ts';
+import { EVIDENCE_RECORDS, evidenceOf, subjectOf } from '../exporters/evidence.ts';
 import { type BoundedWriter, createBoundedWriter } from './bounded-writer.ts';
 import type { Config } from './config-keys.ts';
 import { createEvidenceApi } from './evidence-api.ts';
@@ -35,7 +35,8 @@ export interface EvidenceOptions {
 }
 
 export interface Evidence {
-  onFact(fact: Fact): void;
+  /** `cause`: of a finding, the fact that it was found in. Clean verdicts and what delivered at the first try show nothing. */
+  onFact(fact: Fact, cause: Fact | null): void;
   readonly part: LocalPart;
   /** Writes what is held, for at most a second. */
   close(): Promise<void>;
@@ -111,7 +112,6 @@ export function createEvidence(options: EvidenceOptions): Evidence {
   const { config, cells, log, stdout, onRecord, elapsed = () => performance.now() } = options;
   const ring = createEvidenceRing(KEPT);
   const bucket = createTokenBucket(config.evidenceMaxPerSecond, elapsed);
-  const builder = createEvidenceBuilder();
   let suppressed = 0;
   for (const record of EVIDENCE_RECORDS) cells.touch('evidence_records', [record]);
   for (const reason of REASONS) cells.touch('evidence_suppressed', [reason]);
@@ -126,8 +126,8 @@ export function createEvidence(options: EvidenceOptions): Evidence {
         : fileOutput(config, drop, log);
 
   return {
-    onFact(fact) {
-      const subject = builder.subjectOf(fact);
+    onFact(fact, cause) {
+      const subject = subjectOf(fact);
       if (subject === null) return;
       if (!bucket.take(`${subject.record} ${subject.word}`)) {
         suppressed++;
@@ -135,7 +135,7 @@ export function createEvidence(options: EvidenceOptions): Evidence {
         window.open();
         return;
       }
-      const record = builder.build(fact);
+      const record = evidenceOf(fact, cause);
       const line = JSON.stringify(record);
       ring.add(record, line);
       cells.add('evidence_records', 1, [subject.record]);

@@ -7,8 +7,9 @@ import { type Exchange, kindOf, serverLabel } from '../core/model/exchange.ts';
 import type { Fact, VerdictFact } from '../core/model/facts.ts';
 import type { OperationFact } from '../core/model/operation.ts';
 import type { Policy } from '../core/model/policy.ts';
-import { factsOf, isJudged, ruleOf } from '../core/stages/classify.ts';
+import { isJudged, ruleOf } from '../core/stages/classify.ts';
 import { counterfactuals } from '../core/stages/counterfactual.ts';
+import { factsOf, keptFacts } from '../core/stages/stream-facts.ts';
 import type { ExchangeEnd, Explanation, ToldLine } from '../exporters/explanation.ts';
 import type { ListedFinding } from '../exporters/finding-list.ts';
 import { toldLine } from '../exporters/line-words.ts';
@@ -43,7 +44,7 @@ function endOf(exchange: Exchange): Omit<ExchangeEnd, 'kind' | 'verdict' | 'rule
 function judgedEnd({ exchange, kind, verdict }: VerdictFact, policy: Policy): ExchangeEnd {
   const end = { ...endOf(exchange), kind, verdict, rule: null, counterfactuals: [], expired: null };
   if (verdict === null || !isJudged(kind)) return end;
-  const facts = factsOf(exchange, kind, policy.cutMid);
+  const facts = keptFacts(factsOf(exchange, kind, policy.cutMid));
   return { ...end, rule: ruleOf(facts), counterfactuals: counterfactuals(facts, verdict) };
 }
 

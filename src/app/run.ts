@@ -2,9 +2,7 @@
  * `tailfin run`: puts the sidecar together, consumers before producers, and takes it apart in the opposite order. The one place
  * where the live pipeline meets the wall clock.
  */
-
-import type { Fact } from '../core/model/facts.ts';
-import type { Pipeline } from '../core/pipeline.ts';
+import type { Pipeline, PipelineOptions } from '../core/pipeline.ts';
 import type { Saved } from '../core/state.ts';
 import { createPrometheusExporter } from '../exporters/prometheus.ts';
 import type { Log as SourceLog } from '../sources/fault-list.ts';
@@ -110,9 +108,14 @@ async function startLocal(
 export async function run({ config, log, signal, now = Date.now, env = process.env }: RunOptions): Promise<number> {
   const settings = otelSettings(config, env);
   for (const each of settings?.ignored ?? []) log('warn', `${each}; ignored`, { kind: 'otel_variable_ignored' });
-  let onFact: (fact: Fact) => void = () => {};
+  let onFact: NonNullable<PipelineOptions['onFact']> = () => {};
   const home = config.host || FILES;
-  const options = { policy: toPolicy(config), home, wallClock: now, onFact: (fact: Fact) => onFact(fact) };
+  const options: PipelineOptions = {
+    ...{ policy: toPolicy(config), home, wallClock: now },
+    onFact: (fact, cause) => onFact(fact, cause),
+    // Only a trace may be of a call that went well.
+    plainFacts: settings?.targets.traces !== undefined,
+  };
   const life = await beginLife(config.stateDir, FILES, log, options);
   try {
     return await live(life, { config, log, signal, now, env, settings }, (listener) => {
@@ -129,14 +132,14 @@ const longestIntervalMs = ({ scrapeIntervalSeconds }: Config, settings: OtelSett
 async function live(
   { cells, pipeline, files: resume, slots, start, since, otlp }: Life,
   { config, log, signal, now, env, settings }: Required<RunOptions> & { settings: OtelSettings | undefined },
-  listen: (onFact: (fact: Fact) => void) => void,
+  listen: (onFact: NonNullable<PipelineOptions['onFact']>) => void,
 ): Promise<number> {
   const faults = createLogLimit(log);
   let otel: Otel | undefined;
   const onRecord: EvidenceOptions['onRecord'] = (fact, record) => otel?.onRecord(fact, record);
   const evidence = createEvidence({ config, cells, log, stdout: process.stdout, onRecord });
-  listen((fact) => {
-    evidence.onFact(fact);
+  listen((fact, cause) => {
+    evidence.onFact(fact, cause);
     otel?.onFact(fact);
   });
   cells.set('build_info', 1, [VERSION, process.version]);

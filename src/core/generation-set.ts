@@ -45,7 +45,21 @@ export class GenerationSet {
   add(hash: number): void {
     const young = this.#young;
     const slot = findTagged(this.#tags, young, this.#tables[young] as Float64Array, 1, hash);
-    if (slot >= 0) return;
+    if (slot < 0) this.#addAt(slot, hash);
+  }
+
+  /** `has`, then `add` unless it is there: returns whether it is new. */
+  enter(hash: number): boolean {
+    const young = this.#young;
+    const slot = findTagged(this.#tags, young, this.#tables[young] as Float64Array, 1, hash);
+    if (slot >= 0 || this.#isIn(1 - young, hash)) return false;
+    this.#addAt(slot, hash);
+    return true;
+  }
+
+  /** `slot`: ~ the free one of the younger generation. */
+  #addAt(slot: number, hash: number): void {
+    const young = this.#young;
     if ((this.#sizes[young] as number) < this.cap) {
       putTagged(this.#tags, young, this.#tables[young] as Float64Array, 1, ~slot, hash);
       (this.#sizes[young] as number)++;

@@ -5,11 +5,12 @@
 import { type Cells, createCells } from './measures/cells.ts';
 import { createEventCounter } from './measures/event-counter.ts';
 import { createGauges } from './measures/gauges.ts';
-import { createMeasure, type Measure } from './measures/measure.ts';
+import { greetConfigured } from './measures/greet-configured.ts';
+import { createMeasure } from './measures/measure.ts';
 import type { EventFields, Origin, Rejection, RejectionReason, WireEvent } from './model/event.ts';
 import { createExchangeKey, kindOf, serverLabel, writerKey } from './model/exchange.ts';
 import { clientKey } from './model/exchange-names.ts';
-import type { Fact, VerdictFact } from './model/facts.ts';
+import type { Fact, FindingFact, VerdictFact } from './model/facts.ts';
 import { LIMITS } from './model/limits.ts';
 import { DEFAULT_POLICY, type Policy, withHiddenFunctions } from './model/policy.ts';
 import { type Version, versionLabel } from './protocol/revisions.ts';
@@ -35,10 +36,12 @@ export interface PipelineOptions {
   /** Time follows the newest event by itself (a replay) instead of `tick` alone (live: time is the sources' watermark). */
   readonly ownClock?: boolean;
   /**
-   * Called with every fact, after it was measured. Whoever asks an operation fact for its `operation` does so now: it is built from
-   * what goes when this returns, and only for who asks.
+   * Called with every fact, after it was measured; with a finding comes the fact that it was found in. Whoever asks an operation fact for
+   * its `operation` does so now: it is built from what goes when this returns, and only for who asks.
    */
-  readonly onFact?: ((fact: Fact) => void) | undefined;
+  readonly onFact?: ((fact: Fact, cause: Fact | null) => void) | undefined;
+  /** false: not with clean verdicts, nor with operations that delivered at the first try. */
+  readonly plainFacts?: boolean | undefined;
   /** Called with every event before it is judged; valid while it is delivered. */
   readonly onEvent?: ((event: WireEvent) => void) | undefined;
   /** Unix ms: lines of more than `LIMITS.maxFutureMs` after it are `future_ts`. A replay has none. */
@@ -85,6 +88,7 @@ const FUTURE: Rejection = { rejected: 'future_ts', field: 'ts' };
 
 export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const { cells = createCells(), home = 'files', ownClock = false, onFact, onEvent, wallClock } = options;
+  const { plainFacts = true } = options;
   const policy = withHiddenFunctions(options.policy ?? DEFAULT_POLICY);
   const health = createStoreHealth();
   keep(health.parts, 'cells', cells.part);
@@ -103,20 +107,26 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   });
   const repeats = createRepeats(health);
 
-  const state = (fact: Fact): void => {
+  const tell = (fact: Fact, cause: Fact | null): void => {
     measure(fact);
-    onFact?.(fact);
+    if (onFact !== undefined && (plainFacts || fact.is !== 'operation' || fact.result !== 'first_try'))
+      onFact(fact, cause);
   };
+  /** What findings are found in now. */
+  let cause: Fact | null = null;
+  const onFinding = (fact: FindingFact): void => tell(fact, cause);
   const onFacts = (fact: Fact): void => {
-    state(fact);
-    detect.push(fact, state);
+    tell(fact, null);
+    cause = fact;
+    detect.push(fact, onFinding);
   };
   const onClassified = (input: Classified): void => {
     if (input.is === 'judged') {
       const fact: VerdictFact = { is: 'verdict', exchange: input.exchange, kind: input.kind, verdict: input.verdict };
       measure.verdict(fact);
-      onFact?.(fact);
-      detect.verdict(fact, state);
+      if (onFact !== undefined && (plainFacts || input.verdict?.outcome !== 'clean')) onFact(fact, null);
+      cause = fact;
+      detect.verdict(fact, onFinding);
     } else onFacts({ is: 'suspended', exchange: input.exchange });
     correlate.classified(input, onFacts);
   };
@@ -126,7 +136,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     if (latest !== undefined && (version === null || latest === version)) return;
     if (latestVersion.size >= LIMITS.servers) latestVersion.clear();
     latestVersion.set(server, version);
-    state({ is: 'seen', server, version });
+    tell({ is: 'seen', server, version }, null);
   };
   const onTracked = (input: Tracked): void => {
     switch (input.is) {
@@ -256,9 +266,7 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     return ts;
   };
 
-  // Known from the configuration: their findings start at 0 like those of any server that was seen.
-  for (const server of policy.servers) measure({ is: 'seen', server: server.name, version: null });
-  for (const server of policy.servers) greetConfigured(server.name, measure, policy);
+  greetConfigured(policy, measure);
 
   return {
     cells,
@@ -287,12 +295,4 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     save: () => saveParts(health.parts),
     load: (saved) => loadParts(health.parts, saved),
   };
-}
-
-/** A configured contract is a fact before any event: regime C is an error to fix before it fails. */
-function greetConfigured(name: string, measure: Measure, policy: Policy): void {
-  const server = policy.servers.find((each) => each.name === name);
-  if (server?.sentinel === undefined && server?.selfDelimiting === undefined) return;
-  const contract = { sentinel: server.sentinel, selfDelimiting: server.selfDelimiting };
-  measure({ is: 'contract', server: name, version: 'unknown', contract });
 }

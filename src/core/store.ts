@@ -138,6 +138,11 @@ export class TimerQueue<T extends Due> {
     return this.#heap.length;
   }
 
+  /** No item is due before; Infinity where there is none. */
+  earliest(): number {
+    return this.#heap[0]?.place?.at ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Call after every change of `item.deadline`. */
   schedule(item: T): void {
     const { deadline, place } = item;

@@ -143,38 +143,25 @@ function contextOf(fact: FindingFact, cause: Fact | null): RecordLine {
   return { protocol_version: version, method, target, trace_id: trace ?? traceOf(attempts) };
 }
 
-/** Give it every fact, and build at once: a fact is valid only while it is delivered. */
-export interface EvidenceBuilder {
-  /** Notes what comes by and says whether there is something to show. */
-  subjectOf(fact: Fact): Subject | null;
-  /** The record of the fact that was just noted. */
-  build(fact: Fact): Record<string, unknown>;
-}
-
-export function createEvidenceBuilder(): EvidenceBuilder {
-  let cause: Fact | null = null;
-  return {
-    subjectOf(fact) {
-      if (fact.is !== 'finding') cause = fact;
-      return subjectOf(fact);
-    },
-    build(fact) {
-      const base = recordOf(fact) ?? {};
-      switch (fact.is) {
-        case 'verdict':
-          return redact({ ...base, ...verdictEvidence(fact) });
-        case 'operation':
-          return redact({ ...base, ...operationEvidence(fact) });
-        case 'finding': {
-          const { record, rule, server, exchange, ts } = base;
-          return redact({
-            ...{ record, rule, server, exchange, ts },
-            ...{ evidence: fact.evidence, ...contextOf(fact, cause), ...placeFields(fact.at) },
-          });
-        }
-        default:
-          return {};
-      }
-    },
-  };
+/**
+ * The record of a fact that has a subject; `cause` of a finding: the fact that it was found in. To be built while the fact is delivered:
+ * it is valid so long.
+ */
+export function evidenceOf(fact: Fact, cause: Fact | null): Record<string, unknown> {
+  const base = recordOf(fact) ?? {};
+  switch (fact.is) {
+    case 'verdict':
+      return redact({ ...base, ...verdictEvidence(fact) });
+    case 'operation':
+      return redact({ ...base, ...operationEvidence(fact) });
+    case 'finding': {
+      const { record, rule, server, exchange, ts } = base;
+      return redact({
+        ...{ record, rule, server, exchange, ts },
+        ...{ evidence: fact.evidence, ...contextOf(fact, cause), ...placeFields(fact.at) },
+      });
+    }
+    default:
+      return {};
+  }
 }

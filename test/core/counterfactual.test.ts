@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/model/policy.ts';
 import type { JudgedKind, Verdict } from '../../src/core/model/verdict.ts';
 import { createPipeline } from '../../src/core/pipeline.ts';
-import { factsOf, VERDICT_TABLE } from '../../src/core/stages/classify.ts';
+import { VERDICT_TABLE } from '../../src/core/stages/classify.ts';
 import {
   ASKED,
   CHANGES,
@@ -15,6 +15,7 @@ import {
   type Counterfactual,
   counterfactuals,
 } from '../../src/core/stages/counterfactual.ts';
+import { factsOf, keptFacts } from '../../src/core/stages/stream-facts.ts';
 import {
   ANSWERED,
   type Fields,
@@ -97,7 +98,7 @@ function judge(lines: readonly Line[], policy: Policy): Judged {
     ownClock: true,
     onFact(fact) {
       if (fact.is !== 'verdict' || fact.exchange.id !== 'x' || fact.verdict === null) return;
-      const facts = factsOf(fact.exchange, fact.kind as JudgedKind, policy.cutMid);
+      const facts = keptFacts(factsOf(fact.exchange, fact.kind as JudgedKind, policy.cutMid));
       judged = { verdict: fact.verdict, found: counterfactuals(facts, fact.verdict) };
     },
   });

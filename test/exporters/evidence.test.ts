@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Fact } from '../../src/core/model/facts.ts';
 import { createPipeline } from '../../src/core/pipeline.ts';
-import { createEvidenceBuilder } from '../../src/exporters/evidence.ts';
+import { evidenceOf, subjectOf } from '../../src/exporters/evidence.ts';
 import { redact } from '../../src/exporters/evidence-fields.ts';
 import {
   ANSWERED,
@@ -26,15 +26,14 @@ import { holds } from '../support/property.ts';
 type Record_ = Readonly<Record<string, unknown>>;
 
 /** The records of these lines, built while the facts are delivered, and the facts that must have one. */
-function evidenceOf(lines: readonly (Line | string)[], file?: string): { records: Record_[]; due: string[] } {
+function recordsOf(lines: readonly (Line | string)[], file?: string): { records: Record_[]; due: string[] } {
   const records: Record_[] = [];
   const due: string[] = [];
-  const builder = createEvidenceBuilder();
-  const onFact = (fact: Fact): void => {
+  const onFact = (fact: Fact, cause: Fact | null): void => {
     if (fact.is === 'verdict' && fact.verdict !== null && fact.verdict.outcome !== 'clean') due.push(fact.is);
     if (fact.is === 'operation' && fact.result !== 'first_try') due.push(fact.is);
     if (fact.is === 'finding') due.push(fact.is);
-    if (builder.subjectOf(fact) !== null) records.push(JSON.parse(JSON.stringify(builder.build(fact))) as Record_);
+    if (subjectOf(fact) !== null) records.push(JSON.parse(JSON.stringify(evidenceOf(fact, cause))) as Record_);
   };
   const pipeline = createPipeline({ onFact });
   const origin = file === undefined ? ORIGIN : { ...ORIGIN, file };
@@ -57,7 +56,7 @@ describe('what gets a record', () => {
       const lines = readFileSync(join(SCENARIOS, name, 'events.ndjson'), 'utf8')
         .split('\n')
         .filter(Boolean);
-      const { records, due } = evidenceOf(lines);
+      const { records, due } = recordsOf(lines);
       assert.deepEqual(
         records.map(({ record }) => record),
         due,
@@ -73,8 +72,8 @@ describe('what gets a record', () => {
   });
 
   test('a call that worked at once, and one that was refused, have none', () => {
-    assert.deepEqual(evidenceOf([close('a', 0, ANSWERED)]).records, []);
-    const refused = evidenceOf([close('a', 0, { status: 401, content_type: undefined })]).records;
+    assert.deepEqual(recordsOf([close('a', 0, ANSWERED)]).records, []);
+    const refused = recordsOf([close('a', 0, { status: 401, content_type: undefined })]).records;
     assert.deepEqual(
       refused.map(({ record, result, next_action }) => [record, result, next_action]),
       [['operation', 'surfaced', 'send_normally']],
@@ -84,7 +83,7 @@ describe('what gets a record', () => {
 
 describe('what a record says', () => {
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  const { records } = evidenceOf(
+  const { records } = recordsOf(
     [
       close('a1', 0, { ...RESET, trace: TRACE, open_ts: close('', -40).ts, bytes: 10, cut: 'mid' }),
       close('a2', 100, { ...ANSWERED, endpoint: ENDPOINTS[1], open_ts: close('', 60).ts }),
@@ -149,7 +148,7 @@ describe('what a record says', () => {
   });
 
   test('complete_result: unknown where nothing proves either, yes where the caller failed on a whole answer', () => {
-    const of = (lines: readonly Line[]) => only(evidenceOf(lines).records, 'operation').complete_result;
+    const of = (lines: readonly Line[]) => only(recordsOf(lines).records, 'operation').complete_result;
     assert.equal(of([close('a', 0)]), 'unknown');
     assert.equal(of([close('a', 0, NO_HEAD)]), 'no');
     assert.equal(of([close('a', 0, ANSWERED), parse('a', 5, { ok: false, at_end: true })]), 'yes');
@@ -162,7 +161,7 @@ describe('what a record says', () => {
     const lines = Array.from({ length: 100 }, (_, n) =>
       close(id(n), n, { ...RESET, endpoint: far, server: '\u0007'.repeat(128) }),
     );
-    const operation = only(evidenceOf(lines).records, 'operation');
+    const operation = only(recordsOf(lines).records, 'operation');
     assert.equal(operation.attempt_count, 100);
     const shown = (operation.attempts as Record_[]).map(({ exchange }) => Number.parseInt(String(exchange), 10));
     assert.deepEqual(shown, [0, 1, 2, 3, 4, 95, 96, 97, 98, 99]);
@@ -173,7 +172,7 @@ describe('what a record says', () => {
 });
 
 describe('what must not leave', () => {
-  const target = (fields: Fields) => evidenceOf([close('a', 0, fields)]).records.map((record) => record.target ?? null);
+  const target = (fields: Fields) => recordsOf([close('a', 0, fields)]).records.map((record) => record.target ?? null);
 
   test('a target is the name of a tool or a prompt; a resource URI, or anything with a scheme, is none', () => {
     assert.deepEqual([...new Set(target({ method: 'tools/call', target: 'get_price' }))], ['get_price']);
@@ -192,12 +191,12 @@ describe('what must not leave', () => {
 
   test('an error that is no code word is `other`', () => {
     const error = (text: string) =>
-      only(evidenceOf([close('a', 0, { ...RESET, error: text })]).records, 'verdict').error;
+      only(recordsOf([close('a', 0, { ...RESET, error: text })]).records, 'verdict').error;
     assert.equal(error('UND_ERR_SOCKET'), 'UND_ERR_SOCKET');
     for (const text of ['read failed: token=abc', 'a/b', 'é', 'x'.repeat(65), 'a\nb', '{"a":1}'])
       assert.equal(error(text), 'other', text);
     // The same word goes through a detector.
-    const late = evidenceOf([close('a', 0, { ...ANSWERED, ...RESET, error: 'password is 1234' })]).records;
+    const late = recordsOf([close('a', 0, { ...ANSWERED, ...RESET, error: 'password is 1234' })]).records;
     assert.deepEqual(
       late.map(({ rule, evidence }) => [rule, (evidence as Record_).error]),
       [['late_error_after_terminal', 'other']],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOutbox } from '../../src/app/otel/outbox.ts';
-import { createEvidenceBuilder } from '../../src/exporters/evidence.ts';
+import { evidenceOf, subjectOf } from '../../src/exporters/evidence.ts';
 import { ANSWERED, close, type Line, RESET, runLines, settle, T0 } from '../support/build-event.ts';
 import { type ReceivedLog, startReceiver } from '../support/otlp-receiver.ts';
 import { startRig } from './rig.ts';
@@ -22,13 +22,12 @@ for (const otelProtocol of ['http/protobuf', 'http/json'])
     const receiver = await startReceiver(t);
     const flags = { otelMetrics: 'none', otelTraces: 'auto', otelLogs: 'auto', otelTracesShare: '0', otelProtocol };
     const rig = startRig(t, receiver, { flags });
-    const builder = createEvidenceBuilder();
     const records: Record<string, unknown>[] = [];
     runLines(LINES, {
-      onFact(fact) {
+      onFact(fact, cause) {
         rig.otel.onFact(fact);
-        if (builder.subjectOf(fact) === null) return;
-        records.push(builder.build(fact));
+        if (subjectOf(fact) === null) return;
+        records.push(evidenceOf(fact, cause));
         rig.otel.onRecord(fact, records.at(-1)!);
       },
     });

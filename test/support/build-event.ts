@@ -10,7 +10,7 @@ import type { OperationFact } from '../../src/core/model/operation.ts';
 import { DEFAULT_POLICY, type Policy, type ServerPolicy } from '../../src/core/model/policy.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
-import { createPipeline, type Pipeline } from '../../src/core/pipeline.ts';
+import { createPipeline, type Pipeline, type PipelineOptions } from '../../src/core/pipeline.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
 import { restartInto } from './restart.ts';
 
@@ -105,7 +105,7 @@ export interface RunOptions {
   /** Before which lines everything goes through a checkpoint into a new pipeline. */
   readonly restartAt?: (at: number) => boolean;
   /** Called with each fact while it is valid. */
-  readonly onFact?: (fact: Fact) => void;
+  readonly onFact?: PipelineOptions['onFact'];
   /** false: the windows stay open. */
   readonly finish?: boolean;
 }
@@ -142,8 +142,8 @@ function keep(fact: Fact): Fact {
 export function runLines(lines: readonly (Line | string)[], options: RunOptions = {}): Run {
   const { policy = DEFAULT_POLICY, tickEach = 1, tickMs, finish = true, restartAt = () => false, onFact } = options;
   const facts: Fact[] = [];
-  const note = (fact: Fact): void => {
-    onFact?.(fact);
+  const note = (fact: Fact, cause: Fact | null): void => {
+    onFact?.(fact, cause);
     facts.push(keep(fact));
   };
   const create = () => createPipeline({ policy, onFact: note });

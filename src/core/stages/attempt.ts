@@ -3,7 +3,7 @@ import type { EventFields, WireEvent } from '../model/event.ts';
 import { type Exchange, isUnseen } from '../model/exchange.ts';
 import type { Attempt, Edge, Operation, ParseOf, UnseenEnd } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { TIMEOUT_WORDS } from './classify.ts';
+import { TIMEOUT_WORDS } from './stream-facts.ts';
 
 export const emptyAttempt = (): Attempt => ({
   exchange: '',

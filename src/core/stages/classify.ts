@@ -2,10 +2,9 @@
  * The verdict of one closed exchange: design section 4 as a table, first match wins. Pure: no state, no time but what is on
  * the record. Row 6 alone has no verdict yet: the stream is suspended until a resume decides (stages/resume.ts).
  */
-import { type Exchange, hasHead, kindOf } from '../model/exchange.ts';
+import { type Exchange, kindOf } from '../model/exchange.ts';
 import type {
   Cause,
-  Cut,
   FailureStage,
   JudgedKind,
   Outcome,
@@ -15,34 +14,8 @@ import type {
   StreamKind,
   Verdict,
 } from '../model/verdict.ts';
-import { type Media, mediaOf } from '../protocol/media.ts';
 import { sameVerdict } from './same-verdict.ts';
-
-/** What the table looks at. Kept apart from the exchange so that the public `classifyStreamOutcome` is the very same rule. */
-export interface StreamFacts {
-  readonly kind: JudgedKind;
-  readonly head: boolean;
-  readonly notSent: boolean;
-  readonly how: 'eof' | 'error' | 'no_response' | 'cancel' | 'unknown';
-  readonly terminal: boolean;
-  readonly media: Media;
-  /** Declared by event or contract (a JSON body is self-delimiting by its media type). */
-  readonly selfDelimiting: boolean;
-  /** Does the payload prove itself whole, or cut? unknown: nothing was reported. */
-  readonly whole: 'whole' | 'cut' | 'malformed' | 'unknown';
-  /** The client ended it: cancel, timeout, or null. */
-  readonly gaveUp: 'client_cancel' | 'client_timeout' | null;
-  /** The client ended it, in whatever way. */
-  readonly byClient: boolean;
-  /** The server's notifications/cancelled for this listen was seen. */
-  readonly serverCancelled: boolean;
-  readonly eventId: boolean;
-  readonly carrierLost: boolean;
-  readonly status: number | null;
-  readonly cut: Cut;
-  readonly mandated: boolean;
-  readonly cutMid: 'ambiguous' | 'abandoned';
-}
+import type { StreamFacts } from './stream-facts.ts';
 
 export interface Decision {
   readonly outcome: Outcome;
@@ -183,70 +156,6 @@ export function decideUnresumed(facts: StreamFacts): Decision {
   return facts.mandated
     ? { outcome: 'abandoned', cause: 'sentinel_missing', row: 6 }
     : { outcome: 'ambiguous', cause: 'not_resumed', row: 6 };
-}
-
-export const TIMEOUT_WORDS: ReadonlySet<string> = new Set([
-  'TimeoutError',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-]);
-
-/** Did the client end it, and why (row 5)? */
-function whoGaveUp(exchange: Exchange, media: Media): StreamFacts['gaveUp'] {
-  const { how, by, error, status } = exchange.fields;
-  if (exchange.timeoutTs !== null && exchange.timeoutTs <= exchange.closeTs) return 'client_timeout';
-  const failed = how === 'error' || how === 'no_response';
-  if (how === 'cancel' ? !isDiscard(status, media) : failed && (by === 'client' || (by !== 'peer' && isAbort(error))))
-    return TIMEOUT_WORDS.has(error ?? '') ? 'client_timeout' : 'client_cancel';
-  if (exchange.cancelled || exchange.sessionDeleted) return 'client_cancel';
-  return null;
-}
-const isAbort = (error: string | null | undefined): boolean => error === 'AbortError' || error === 'TimeoutError';
-
-/** SDKs cancel the body of an answer that they do not read: no sign of giving up. */
-const isDiscard = (status: number | null | undefined, media: Media): boolean =>
-  media === 'absent' ||
-  media === 'other' ||
-  (typeof status === 'number' &&
-    (status === 202 || status === 204 || status === 405 || (status >= 300 && status < 400)));
-
-function wholeness(exchange: Exchange, media: Media): StreamFacts['whole'] {
-  const { integrity_ok, json, bytes, cut } = exchange.fields;
-  if (integrity_ok === true || json === 'complete') return 'whole';
-  if (json === 'malformed') return 'malformed';
-  if (json === 'cut' || json === 'empty' || integrity_ok === false) return 'cut';
-  // Nothing judged the JSON text, yet no bytes, or bytes that stop inside a token, are no document (where there should be one).
-  const { how, status } = exchange.fields;
-  const none = status === 202 || status === 204 || status === 405 || (how === 'cancel' && isDiscard(status, media));
-  return media === 'json' && !none && (bytes === 0 || cut === 'mid') ? 'cut' : 'unknown';
-}
-
-export function factsOf(exchange: Exchange, kind: JudgedKind, cutMid: StreamFacts['cutMid']): StreamFacts {
-  const { fields, contract } = exchange;
-  const reported = mediaOf(fields.content_type, fields.json !== undefined && fields.json !== null);
-  // No content is expected with these.
-  const whole = fields.json === 'complete' || fields.json === 'cut' || fields.json === 'malformed';
-  const empty = (fields.status === 202 || fields.status === 204) && !((fields.bytes ?? 0) > 0) && !whole;
-  const media = empty && reported !== 'sse' ? 'absent' : reported;
-  return {
-    kind,
-    head: hasHead(exchange),
-    notSent: fields.sent === 'none',
-    how: fields.how as StreamFacts['how'],
-    terminal: exchange.terminal,
-    media,
-    selfDelimiting: fields.self_delimiting === true || contract?.selfDelimiting === true,
-    whole: wholeness(exchange, media),
-    gaveUp: whoGaveUp(exchange, media),
-    byClient: fields.by === 'client',
-    serverCancelled: fields.cancelled === true,
-    eventId: exchange.eventId,
-    carrierLost: typeof fields.carrier === 'string' && exchange.carrierEnded,
-    status: fields.status ?? null,
-    cut: fields.cut ?? 'unknown',
-    mandated: contract?.sentinel === 'mandated',
-    cutMid,
-  };
 }
 
 /** Regime (section 1); a declaration without a check that ran proves nothing. */

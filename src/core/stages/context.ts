@@ -131,7 +131,8 @@ export function createContext(exchangeKey: ExchangeKey, health: StoreHealth): Co
       if (typeof carrier === 'string') {
         const key = exchangeKey(exchange.host, carrier);
         // The tap closes an accepted POST when its answer came or its carrier ended, in whatever order the lines come.
-        exchange.carrierEnded = isAccepted(status) || carriers.has(key) || stateOf(key) === 'closed';
+        const isKnownEnded = carriers.has(key) || (key !== exchange.key && stateOf(key) === 'closed');
+        exchange.carrierEnded = isAccepted(status) || isKnownEnded;
       }
       if (exchange.http === 'DELETE') noteDelete(exchange);
     },

@@ -3,7 +3,8 @@
  * asking for each row; the answers are the table's own, so none can be wrong. It judges nothing by itself.
  */
 import type { Verdict } from '../model/verdict.ts';
-import { type Decision, decide, decideUnresumed, type StreamFacts } from './classify.ts';
+import { type Decision, decide, decideUnresumed } from './classify.ts';
+import type { StreamFacts } from './stream-facts.ts';
 
 interface Situation {
   readonly facts: StreamFacts;

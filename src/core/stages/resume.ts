@@ -14,17 +14,9 @@ import type { JudgedKind, StreamKind, Verdict } from '../model/verdict.ts';
 import type { Emit, Stage } from '../stage.ts';
 import { keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
-import {
-  type Decision,
-  decide,
-  decideUnresumed,
-  factsOf,
-  isJudged,
-  kindOf,
-  type StreamFacts,
-  verdictOf,
-} from './classify.ts';
+import { type Decision, decide, decideUnresumed, isJudged, kindOf, verdictOf } from './classify.ts';
 import type { Revive } from './revive.ts';
+import { factsOf, keptFacts, type StreamFacts } from './stream-facts.ts';
 
 export interface Judged {
   readonly is: 'judged';
@@ -173,7 +165,7 @@ export function createResume(policy: Policy, health: StoreHealth, revive: Revive
 
   /** Waits of the same client that are over by the clock of its own line, though no tick has said so yet. */
   const giveUpDue = (exchange: Exchange): void => {
-    if (suspended.size === 0) return;
+    if (suspended.size === 0 || timers.earliest() >= exchange.lastTs) return;
     for (const entry of [...(byScope.get(scopeOf(exchange)) ?? [])])
       if (entry.deadline < exchange.lastTs) giveUp(entry);
   };
@@ -202,7 +194,7 @@ export function createResume(policy: Policy, health: StoreHealth, revive: Revive
       }
       const facts = factsOf(exchange, kind as JudgedKind, policy.cutMid);
       const decision = decide(facts);
-      if (decision === 'suspended') suspend(exchange, facts);
+      if (decision === 'suspended') suspend(exchange, keptFacts(facts));
       else {
         const verdict = verdictOf(exchange, facts, decision);
         emit({ is: 'judged', exchange, kind, verdict, at: exchange.closeTs, resolved: false, leg: null });

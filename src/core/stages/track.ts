@@ -93,13 +93,14 @@ export function createTrack(
   const context = createContext(exchangeKey, health);
 
   const leave = (exchange: Exchange): void => {
+    // One that is known by its close line alone stands nowhere but among the closed ones, where it was entered with it.
     if (exchange.wasOpen) {
       const siblings = byWriter.get(exchange.writer);
       siblings?.delete(exchange);
       if (siblings?.size === 0) byWriter.delete(exchange.writer);
+      timers.cancel(exchange);
+      closed.add(exchange.hash);
     }
-    timers.cancel(exchange);
-    closed.add(exchange.hash);
     if (exchange.http === 'GET') context.carrierClosed(exchange.key, exchange.lastTs);
   };
   /** Its payload lines still count, and may tell what its caller got. */
@@ -175,7 +176,7 @@ export function createTrack(
     const first = exchange === undefined;
     if (exchange === undefined) {
       const hash = hash53(key);
-      if (closed.has(hash)) {
+      if (event.type === 'close' ? !closed.enter(hash) : closed.has(hash)) {
         out({ is: 'late', event });
         return;
       }
