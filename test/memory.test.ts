@@ -59,16 +59,13 @@ const CAPS: Readonly<Record<string, number>> = {
 const AGELESS = ['closed_ids', 'successful_writes', 'contracts', 'trend_windows', 'size_step_windows'];
 const LONG = process.env.TAILFIN_LONG === '1';
 /**
- * What names that never come again may cost, against seven of each; 1.2 is the aim. Measured after 50,000 exchanges: 1.08 to 1.18 on Node 20,
- * 1.14 to 1.29 on Nodes 22 and 24, where the calm run is up to 20 MiB smaller, and how much of freed memory stays with the process differs from
- * run to run. After 1,000,000 on Node 20: 1.18 (210 and 177 MiB), and 1.20 at rest (1.06 to 1.22 after
- * 50,000). Some 15 MiB are the names themselves: five of each of
- * 40,000 failed calls, held for their 600 s.
+ * What names that never come again may cost, against seven of each: a fifth. Measured after 50,000 exchanges: 1.04 to 1.14 on Nodes 20, 22
+ * and 24; after 200,000 and 1,000,000: 1.11 to 1.14. What is left are the names that have no other place (client and endpoint of 40,000
+ * failed calls, five of each call that waits for its last lines), 3,000 series more, and the stores of the detectors.
  */
-const IS_NODE_20 = process.versions.node.startsWith('20.');
-/** With room for what differs from run to run. */
-const RSS_RATIO = IS_NODE_20 ? 1.28 : 1.4;
-const REST_RATIO = IS_NODE_20 ? 1.32 : 1.5;
+const RSS_RATIO = 1.2;
+/** At rest 1.05 to 1.22 after 50,000 exchanges, 1.10 to 1.13 after more: how many free pages V8 gives back differs from run to run. */
+const REST_RATIO = 1.3;
 const MEMORY_RUN = fileURLToPath(new URL('support/memory-run.ts', import.meta.url));
 
 interface Held {

@@ -1,8 +1,14 @@
 /**
  * What of the core outlives one event, as named parts that can be written down and read back: the one way by which a stage or a
  * detector may keep something. Whoever serialises them does so as one graph, so that an object that several parts hold stays one
- * object. A part must hold plain values only (maps, sets, arrays, typed arrays, records): no closure, no instance. It knows no format.
+ * object. A part must hold plain values only (maps, sets, arrays, typed arrays, records): no closure, and no instance but of a class that
+ * lists its fields under KEPT; such a one is read back as a record. It knows no format.
  */
+
+/** On a prototype: the fields that are written down, which may have getters. */
+export const KEPT: unique symbol = Symbol('kept');
+export const keptFields = (value: object): readonly string[] | undefined =>
+  (value as { readonly [KEPT]?: readonly string[] })[KEPT];
 
 export interface Part {
   /** One slice of work each; nothing may change until the last one was taken. */

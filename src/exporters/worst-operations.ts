@@ -3,6 +3,7 @@
  * decides what counts as worse; how an operation is told is not its business.
  */
 import type { Attempt, OperationFact } from '../core/model/operation.ts';
+import { plainCopy } from '../core/stages/held-names.ts';
 
 /** Kinds kept apart; a storm of new kinds past this is told by its first ones. */
 const MAX_KINDS = 1000;
@@ -59,10 +60,10 @@ export function createWorstOperations(): WorstOperations {
 /** A fact is valid while it is delivered; this one stays. */
 export function copyOperation(fact: OperationFact): OperationFact {
   const { is, operation, server, version, method, result, nextAction, hint, ts, durationMs, errorType, trace } = fact;
-  const copies = new Map<Attempt, Attempt>(operation.attempts.map((attempt) => [attempt, { ...attempt }]));
-  const copyOf = (attempt: Attempt): Attempt => copies.get(attempt) ?? { ...attempt };
+  const copies = new Map<Attempt, Attempt>(operation.attempts.map((attempt) => [attempt, plainCopy(attempt)]));
+  const copyOf = (attempt: Attempt): Attempt => copies.get(attempt) ?? plainCopy(attempt);
   const edges = fact.edges.map((edge) => ({ ...edge, from: copyOf(edge.from), to: copyOf(edge.to) }));
-  const copy = { ...operation, attempts: [...copies.values()] };
+  const copy = { ...plainCopy(operation), attempts: [...copies.values()] };
   return {
     is,
     operation: copy,

@@ -15,7 +15,7 @@ let time = 0;
 /** A delivered attempt; its time tells it apart when it is written down and read again. */
 const attempt = (key: string): Attempt => {
   time++;
-  return { ...emptyAttempt(), key, exchange: key, host: HOST, closeTs: time, judgedTs: time };
+  return Object.assign(emptyAttempt(), { key, exchange: key, host: HOST, closeTs: time, judgedTs: time });
 };
 const oldest = (quiet: Quiet): number | undefined => (quiet.size() === 0 ? undefined : quiet.oldestTs());
 const isFound = (quiet: Quiet, each: Attempt, hash: number): void => {

@@ -12,6 +12,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/core/model/thresholds.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
 import { createPipeline, type Pipeline, type PipelineOptions } from '../../src/core/pipeline.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
+import { plainCopy } from '../../src/core/stages/held-names.ts';
 import { restartInto } from './restart.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -133,9 +134,9 @@ const only = <T>(found: readonly T[], what: string): T => {
 function keep(fact: Fact): Fact {
   if (fact.is === 'verdict') return { ...fact, exchange: { ...fact.exchange } };
   if (fact.is !== 'operation') return { ...fact };
-  const attempts = fact.operation.attempts.map((attempt) => ({ ...attempt }));
-  const edges = fact.edges.map((edge) => ({ ...edge, from: { ...edge.from }, to: { ...edge.to } }));
-  return { ...fact, edges, operation: { ...fact.operation, attempts } };
+  const attempts = fact.operation.attempts.map(plainCopy);
+  const edges = fact.edges.map((edge) => ({ ...edge, from: plainCopy(edge.from), to: plainCopy(edge.to) }));
+  return { ...fact, edges, operation: { ...plainCopy(fact.operation), attempts } };
 }
 
 /** Lines (text or objects) through a pipeline of its own, in the given order; at the end every window closes. */

@@ -72,3 +72,9 @@ export function placeOf(text: string): number {
   hash = Math.imul(hash ^ text.charCodeAt(0), 0x01000193);
   return ((hash >>> 16) ^ hash) & (PLACES - 1);
 }
+
+export const isWhole = (value: number): boolean => Number.isSafeInteger(value) && !Object.is(value, -0);
+export const isList = (value: object): boolean =>
+  Array.isArray(value) || value instanceof Map || value instanceof Set || ArrayBuffer.isView(value);
+export const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a === b || (a.length === b.length && a.every((each, i) => each === b[i]));

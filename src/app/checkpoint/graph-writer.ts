@@ -5,6 +5,7 @@
  * engine's serialiser: its table of objects is put in order again after every collection of garbage, in one go (300 ms at the
  * caps), and it writes the names of all fields each time.
  */
+import { keptFields } from '../../core/state.ts';
 import * as F from './graph-format.ts';
 
 interface Shape {
@@ -30,10 +31,6 @@ const OBJECTS_PER_PIECE = 512;
 const MAX_VARINT = 8;
 /** Texts up to this length are copied faster here than by a call. */
 const LOOP_LENGTH = 24;
-
-const isWhole = (value: number): boolean => Number.isSafeInteger(value) && !Object.is(value, -0);
-const isList = (value: object): boolean =>
-  Array.isArray(value) || value instanceof Map || value instanceof Set || ArrayBuffer.isView(value);
 
 export function createGraphWriter(): GraphWriter {
   let whole = Buffer.allocUnsafe(PIECE_BYTES);
@@ -82,7 +79,7 @@ export function createGraphWriter(): GraphWriter {
   }
 
   function number(value: number): void {
-    if (!isWhole(value)) {
+    if (!F.isWhole(value)) {
       room(9);
       piece[at++] = F.DOUBLE;
       double.setFloat64(0, value, true);
@@ -137,6 +134,8 @@ export function createGraphWriter(): GraphWriter {
   }
 
   function isLike(value: object, { keys }: Shape): boolean {
+    const list = keptFields(value);
+    if (list !== undefined) return F.isSameList(list, keys);
     let i = 0;
     // Without a list of its keys: there are too many objects.
     for (const key in value) if (key !== keys[i++]) return false;
@@ -145,7 +144,7 @@ export function createGraphWriter(): GraphWriter {
 
   function shapeLike(value: object, guess: Shape | undefined): Shape {
     if (guess !== undefined && isLike(value, guess)) return guess;
-    const keys = Object.keys(value);
+    const keys = keptFields(value) ?? Object.keys(value);
     const name = keys.join('\n');
     const known = shapes.get(name);
     // Keys may have line ends of their own.
@@ -228,7 +227,7 @@ export function createGraphWriter(): GraphWriter {
         return;
       case 'object':
         if (value === null) tag(F.NULL);
-        else if (isList(value)) list(value);
+        else if (F.isList(value)) list(value);
         else object(value, guesses, i);
         return;
       default:

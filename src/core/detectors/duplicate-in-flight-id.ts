@@ -17,8 +17,15 @@ const KEPT = 32;
 /** A client that goes on is set again so often, which keeps it from the oldest, that a full store gives up. */
 const RENEW_MS = 60_000;
 
-/** Written out: put together from parts each would be a shape of its own, and every access a search. */
-const ringOf = (ts: number): Recent => ({ ts, ids: [0], times: [Number.NEGATIVE_INFINITY] });
+/**
+ * With its first call. Written out: put together from parts each would be a shape of its own, and every access a search; filled one
+ * by one the lists would have room for 17 at once.
+ */
+const ringOf = (hash: number, openTs: number, closeTs: number): Recent => ({
+  ts: closeTs,
+  ids: [1, hash],
+  times: [closeTs, openTs, closeTs],
+});
 
 function note({ ids, times }: Recent, hash: number, openTs: number, closeTs: number): void {
   const at = ids[0] as number;
@@ -63,14 +70,17 @@ export const duplicateInFlightId = detector({
       // Answered is not in flight any more, though the stream may go on.
       const closeTs = Math.min(exchange.closeTs, exchange.fields.terminal_ts ?? exchange.closeTs);
       const { key } = knownClientOf(exchange, exchange.client);
-      const known = clients.get(key);
-      const recent = known ?? ringOf(closeTs);
-      if (known === undefined || closeTs - known.ts > RENEW_MS) {
+      // 32 bits: small integers are compared without a look into the memory.
+      const hash = rpcHash(exchange) | 0;
+      const recent = clients.get(key);
+      if (recent === undefined) {
+        clients.set(key, ringOf(hash, openTs, closeTs));
+        return;
+      }
+      if (closeTs - recent.ts > RENEW_MS) {
         recent.ts = closeTs;
         clients.set(key, recent);
       }
-      // 32 bits: small integers are compared without a look into the memory.
-      const hash = rpcHash(exchange) | 0;
       // One call after another, as most clients do, has nothing to compare.
       const other = openTs >= (recent.times[0] as number) ? -1 : inFlight(recent, hash, openTs, closeTs);
       const evidence = other < 0 ? null : overlapOf(recent, other, openTs, closeTs);

@@ -28,7 +28,9 @@ const KEPT = 3;
 export function crosses(recent: Recent, ts: number, count: number, windowMs: number): boolean {
   const isLate = ts < recent.ts;
   recent.ts = Math.max(recent.ts, ts);
-  recent.times.push(ts);
+  // Not pushed to an empty list, which would make room for 17: most keys of a flood come once.
+  if (recent.times.length === 0) recent.times = [ts];
+  else recent.times.push(ts);
   if (recent.times.length > KEPT * count) recent.times.shift();
   if (!isCrossed(recent.times, ts, count, windowMs)) {
     if (!isLate) recent.armed = true;

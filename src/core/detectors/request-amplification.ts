@@ -37,9 +37,9 @@ export const requestAmplification = detector({
       const index = Math.floor(ts / stepMs);
       const newest = window.steps.at(-1);
       if (newest !== undefined && index <= newest.index) return window.steps.find((step) => step.index === index);
-      window.steps = window.steps.filter((step) => step.index > index - STEPS);
       const step = { index, requests: 0, settled: 0 };
-      window.steps.push(step);
+      // No room for more than there are: most windows of a flood have one.
+      window.steps = window.steps.filter((known) => known.index > index - STEPS).concat(step);
       return step;
     };
 

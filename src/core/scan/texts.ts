@@ -9,6 +9,8 @@ import { QUOTE, type TextBytes, tailOf } from './words.ts';
 /** A table without chains; each value has two places, and the last one to come takes one. Longer ones are not kept. */
 const PLACES = 4096;
 const PLACE_WORDS = 16;
+/** More than the lines of one exchange. */
+const UNTIL_OWN = 8;
 
 export class Texts {
   readonly #texts: string[] = new Array(PLACES + 1).fill('');
@@ -17,19 +19,22 @@ export class Texts {
   readonly #words = new Int32Array((PLACES + 1) * PLACE_WORDS);
   /** The same memory: plain text is no NaN and no zero, so eight bytes may be compared as one number. */
   readonly #eights = new Float64Array(this.#words.buffer);
-  /** 1: the text of a place was seen once. Most names of a flood never come again, and the engine's own strings are dear to make. */
-  readonly #once = new Uint8Array(PLACES + 1);
+  /**
+   * How often the text of a place must come again until it becomes one of the engine's own strings; 0: it is one. Those are dear to make,
+   * and most names of a flood come on the few lines of one exchange, then never again.
+   */
+  readonly #left = new Uint8Array(PLACES + 1);
   #turn = 0;
 
   at(place: number): string {
-    return this.#once[place] === 0 ? (this.#texts[place] as string) : this.#adopt(place);
+    return this.#left[place] === 0 ? (this.#texts[place] as string) : this.#seen(place);
   }
 
-  #adopt(place: number): string {
-    const own = internalized(this.#texts[place] as string);
-    this.#texts[place] = own;
-    this.#once[place] = 0;
-    return own;
+  #seen(place: number): string {
+    const left = (this.#left[place] as number) - 1;
+    this.#left[place] = left;
+    if (left === 0) this.#texts[place] = internalized(this.#texts[place] as string);
+    return this.#texts[place] as string;
   }
 
   /** The length of the value that stood under this key last time if it stands here again, else -1. */
@@ -81,7 +86,7 @@ export class Texts {
     for (let i = 0; i < length >> 2; i++) words[kept + i] = view.getInt32(from + 4 * i, true);
     if ((length & 3) > 0) words[kept + (length >> 2)] = tailOf(view, from, length);
     this.#texts[place] = text;
-    this.#once[place] = 1;
+    this.#left[place] = UNTIL_OWN;
     kinds[place] = kind;
     key.place = place;
     return text;

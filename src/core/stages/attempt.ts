@@ -3,80 +3,117 @@ import type { EventFields, WireEvent } from '../model/event.ts';
 import { type Exchange, isUnseen } from '../model/exchange.ts';
 import type { Attempt, Edge, Operation, ParseOf, UnseenEnd } from '../model/operation.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { KEPT } from '../state.ts';
+import { HeldNames } from './held-names.ts';
 import { TIMEOUT_WORDS } from './stream-facts.ts';
-
-export const emptyAttempt = (): Attempt => ({
-  exchange: '',
-  key: '',
-  host: '',
-  server: '',
-  policy: undefined,
-  version: 'unknown',
-  method: null,
-  target: null,
-  argsDigest: null,
-  requestKey: null,
-  client: null,
-  openTs: Number.NaN,
-  openKnown: false,
-  trace: null,
-  endpoint: null,
-  operation: null,
-  origin: null,
-  line: 0,
-  counted: false,
-  owner: null,
-  gone: false,
-  closeTs: Number.NaN,
-  judgedTs: Number.NaN,
-  verdict: null,
-  suspended: false,
-  wait: null,
-  status: null,
-  terminal: false,
-  terminalTs: null,
-  terminalKind: null,
-  idMatch: null,
-  errorCode: null,
-  isError: false,
-  inputRequired: false,
-  inputResponses: false,
-  notSent: false,
-  idempotent: false,
-  declaredSafe: false,
-  bytes: 0,
-  fullLength: null,
-  cutOrEmpty: false,
-  parseFailed: false,
-  parsedOk: false,
-  okBytes: null,
-  trends: null,
-  unseen: null,
-  settled: null,
-  settledTs: Number.NaN,
-  timedOutOpen: false,
-});
 
 const NO_EDGES: readonly Edge[] = [];
 
-export const operationOf = (attempt: Attempt): Operation => ({
-  key: attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange,
-  host: attempt.host,
-  server: attempt.server,
-  policy: attempt.policy,
-  version: attempt.version,
-  method: attempt.method,
-  target: attempt.target,
-  argsDigest: attempt.argsDigest,
-  requestKey: attempt.requestKey,
-  attempts: [attempt],
-  edges: NO_EDGES,
-  indexed: null,
-  cancelled: false,
-  ended: false,
-  deadline: Number.POSITIVE_INFINITY,
-  place: null,
-});
+/** Written out as fields, so that all of them have one shape. */
+class AttemptRecord extends HeldNames implements Attempt {
+  exchange = '';
+  key = '';
+  policy: Attempt['policy'] = undefined;
+  version: Attempt['version'] = 'unknown';
+  method: Attempt['method'] = null;
+  argsDigest: Attempt['argsDigest'] = null;
+  requestKey: Attempt['requestKey'] = null;
+  client: Attempt['client'] = null;
+  openTs = Number.NaN;
+  openKnown = false;
+  trace: Attempt['trace'] = null;
+  endpoint: Attempt['endpoint'] = null;
+  operation: Attempt['operation'] = null;
+  origin: Attempt['origin'] = null;
+  line = 0;
+  counted = false;
+  owner: Attempt['owner'] = null;
+  gone = false;
+  closeTs = Number.NaN;
+  judgedTs = Number.NaN;
+  verdict: Attempt['verdict'] = null;
+  suspended: Attempt['suspended'] = false;
+  wait: Attempt['wait'] = null;
+  status: Attempt['status'] = null;
+  terminal = false;
+  terminalTs: Attempt['terminalTs'] = null;
+  terminalKind: Attempt['terminalKind'] = null;
+  idMatch: Attempt['idMatch'] = null;
+  errorCode: Attempt['errorCode'] = null;
+  isError = false;
+  inputRequired = false;
+  inputResponses = false;
+  notSent = false;
+  idempotent = false;
+  declaredSafe = false;
+  bytes = 0;
+  fullLength: Attempt['fullLength'] = null;
+  cutOrEmpty = false;
+  parseFailed = false;
+  parsedOk = false;
+  okBytes: Attempt['okBytes'] = null;
+  trends: Attempt['trends'] = null;
+  unseen: Attempt['unseen'] = null;
+  settled: Attempt['settled'] = null;
+  settledTs = Number.NaN;
+  timedOutOpen = false;
+}
+
+export const emptyAttempt = (): Attempt => new AttemptRecord();
+
+class OperationRecord extends HeldNames implements Operation {
+  key: string;
+  policy: Operation['policy'];
+  version: Operation['version'];
+  method: string | null;
+  argsDigest: string | null;
+  requestKey: string | null;
+  readonly attempts: Attempt[];
+  edges: readonly Edge[] = NO_EDGES;
+  indexed: Operation['indexed'] = null;
+  cancelled = false;
+  ended = false;
+  deadline = Number.POSITIVE_INFINITY;
+  place: Operation['place'] = null;
+
+  constructor(attempt: Attempt) {
+    super();
+    this.key = attempt.requestKey ?? attempt.argsDigest ?? attempt.exchange;
+    this.host = attempt.host;
+    this.server = attempt.server;
+    this.policy = attempt.policy;
+    this.version = attempt.version;
+    this.method = attempt.method;
+    this.target = attempt.target;
+    this.argsDigest = attempt.argsDigest;
+    this.requestKey = attempt.requestKey;
+    this.attempts = [attempt];
+  }
+}
+
+export const operationOf = (attempt: Attempt): Operation => new OperationRecord(attempt);
+
+const NAMES: readonly string[] = ['host', 'server', 'target'] satisfies (keyof HeldNames)[];
+for (const { prototype, like } of [
+  { prototype: AttemptRecord.prototype, like: emptyAttempt() },
+  { prototype: OperationRecord.prototype, like: operationOf(emptyAttempt()) },
+])
+  Object.defineProperty(prototype, KEPT, { value: [...Object.keys(like), ...NAMES] });
+
+/** What waits in the index with its only attempt: the names of both stand in its key there. */
+export function holdNamesIn(key: string, operation: Operation): void {
+  const { attempts } = operation;
+  if (attempts.length > 1 || !(operation instanceof HeldNames)) return;
+  operation.holdIn(key);
+  const [attempt] = attempts;
+  if (attempt instanceof HeldNames) attempt.holdIn(key);
+}
+
+/** What left the index, or goes on, shares its names with others. */
+export function releaseNames(operation: Operation): void {
+  if (operation instanceof HeldNames) operation.release();
+  for (const attempt of operation.attempts) if (attempt instanceof HeldNames) attempt.release();
+}
 
 /** Most attempts are written down as they end (rows.ts), and their objects used again at once: a few serve for all. */
 export interface AttemptPool {

@@ -4,12 +4,13 @@
  */
 import type { WireEvent } from '../model/event.ts';
 import type { Exchange } from '../model/exchange.ts';
-import { internalized } from '../model/intern.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, IndexPlace, Operation } from '../model/operation.ts';
 import { joinsWithoutDigest } from '../protocol/methods.ts';
 import { keep, keepMap, keepValues } from '../state.ts';
 import { BoundedMap, type StoreHealth } from '../store.ts';
+import { holdNamesIn, releaseNames } from './attempt.ts';
+import { indexKey } from './held-names.ts';
 import { isDelivered, isHop, isRound, isUntold } from './outcome.ts';
 
 /** retry: an edge. follow: a hop or a round, the same operation without being a retry. */
@@ -38,8 +39,6 @@ const UNKNOWN_CLIENT = '';
 const CLOSING_MS = 1000;
 const KEPT_REPLACEMENTS = 16;
 
-const keyOf = (digest: string, host: string, server: string, method: string | null, target: string | null): string =>
-  `${digest}\n${host}\n${server}\n${method ?? ''}\n${target ?? ''}`;
 const requestIndexKey = (host: string, key: string): string => `${host}\n${key}`;
 const last = (operation: Operation): Attempt => operation.attempts.at(-1) as Attempt;
 
@@ -59,8 +58,7 @@ function placeOf(operation: Operation): IndexPlace {
   const { host, server, method, target, argsDigest, requestKey } = operation;
   const digest = digestOf(argsDigest, method);
   return {
-    // One flat string: what a template puts together is held as a tree of its parts until somebody compares it.
-    key: digest === null ? null : internalized(keyOf(digest, host, server, method, target)),
+    key: digest === null ? null : indexKey(digest, host, server, method, target),
     ending: digest === null ? 0 : endingOf(digest),
     client: last(operation).client ?? UNKNOWN_CLIENT,
     requestKey: requestKey === null ? null : requestIndexKey(host, requestKey),
@@ -126,6 +124,7 @@ export function createJoining(health: StoreHealth): Joining {
     own.indexed++;
     if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
     if (place.key === null) return;
+    holdNamesIn(place.key, operation);
     enter(place.ending);
     const slot = byCall.get(place.key);
     if (slot === undefined) byCall.set(place.key, operation);
@@ -141,6 +140,7 @@ export function createJoining(health: StoreHealth): Joining {
     own.indexed--;
     if (place.requestKey !== null) dropFrom(byRequestKey, place.requestKey, operation);
     if (place.key === null) return;
+    if (!operation.ended) releaseNames(operation);
     withdraw(place.ending);
     const slot = byCall.get(place.key);
     if (slot instanceof Map) dropFrom(slot, place.client, operation);
@@ -179,7 +179,7 @@ export function createJoining(health: StoreHealth): Joining {
     const method = fields.method ?? null;
     const digest = digestOf(fields.args_digest ?? null, method);
     if (digest === null || !isUsed(endingOf(digest))) return undefined;
-    const slot = byCall.get(keyOf(digest, exchange.host, exchange.server, method, fields.target ?? null));
+    const slot = byCall.get(indexKey(digest, exchange.host, exchange.server, method, fields.target ?? null));
     if (slot === undefined) return undefined;
     if (!(slot instanceof Map)) return mayContinue(slot, exchange) ? firstOf([slot], exchange) : undefined;
     const byClient = slot;
@@ -198,7 +198,10 @@ export function createJoining(health: StoreHealth): Joining {
     update(operation) {
       const before = operation.indexed;
       const place = awaitsMore(operation) ? placeOf(operation) : null;
-      if (before !== null && place !== null && samePlace(before, place)) return;
+      if (before !== null && place !== null && samePlace(before, place)) {
+        if (before.key !== null) holdNamesIn(before.key, operation);
+        return;
+      }
       if (before !== null) remove(operation, before);
       if (place !== null) add(operation, place);
     },
@@ -206,7 +209,9 @@ export function createJoining(health: StoreHealth): Joining {
       if (own.indexed === 0) return undefined;
       const key = exchange.fields.request_key ?? null;
       const keyed = key === null ? undefined : byRequestKey.get(requestIndexKey(exchange.host, key));
-      return firstOf(keyed, exchange) ?? byArguments(exchange);
+      const join = firstOf(keyed, exchange) ?? byArguments(exchange);
+      if (join !== undefined) releaseNames(join.operation);
+      return join;
     },
     client(key, { ts, fields: { event } }) {
       if (event !== 'closed' && event !== 'reconnected' && event !== 'reinitialized') return;

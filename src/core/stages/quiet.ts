@@ -81,12 +81,14 @@ export class Quiet {
     return this.#head === this.#tail ? Number.NaN : this.rows.judgedTs(this.#head & (this.rows.size - 1));
   }
 
-  /** Takes the oldest one out: the object that it is, or else its row, which stands until the next push. */
+  /** Takes the oldest one out: the object that it is, or else its row, which stands until the next call. */
   shift(): Attempt | number {
+    // Read by now, unless the ring is full and a newer one stands there. It must not keep its names alive.
+    if (this.size() < this.rows.size) this.rows.clear((this.#head - 1) & (this.rows.size - 1));
     const row = this.#head++ & (this.rows.size - 1);
     const attempt = this.rows.object(row);
     if (attempt === null) return row;
-    this.rows.setObject(row, null);
+    this.rows.clear(row);
     return attempt;
   }
 

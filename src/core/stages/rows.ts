@@ -118,6 +118,11 @@ export class Rows {
   setObject(row: number, attempt: Attempt | null): void {
     this.#names[row * NAMES] = attempt;
   }
+  /** Nobody reads it any more: it keeps no name alive. */
+  clear(row: number): void {
+    const end = (row + 1) * NAMES;
+    for (let s = row * NAMES; s < end; s++) this.#names[s] = null;
+  }
   #flags(row: number): number {
     return this.#numbers[row * NUMBERS + 7] as number;
   }
