@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MAX_SHAPES } from '../../src/app/checkpoint/graph-format.ts';
 import { createGraphReader, NO_MORE } from '../../src/app/checkpoint/graph-reader.ts';
-import { createGraphWriter } from '../../src/app/checkpoint/graph-writer.ts';
+import { GraphWriter } from '../../src/app/checkpoint/graph-writer.ts';
 import { holds } from '../support/property.ts';
 import { bytesOf } from '../support/restart.ts';
 
 function written(values: readonly unknown[]): Buffer {
-  const writer = createGraphWriter();
+  const writer = new GraphWriter();
   function* pieces() {
     for (const value of values) yield* writer.write(value);
     yield writer.end();

@@ -7,7 +7,7 @@ import { DefaultDeserializer } from 'node:v8';
 import type { Saved } from '../../core/state.ts';
 import { ENGINE_FORM } from './graph-format.ts';
 import { createGraphReader, NO_MORE } from './graph-reader.ts';
-import { createGraphWriter } from './graph-writer.ts';
+import { GraphWriter } from './graph-writer.ts';
 
 export interface DecodedRecord {
   readonly head: unknown;
@@ -19,7 +19,7 @@ export interface DecodedRecord {
  * only until the next one is asked for. A record is never in memory as a whole.
  */
 export function* encodeRecord(head: unknown, parts: Saved): Generator<Buffer, void> {
-  const out = createGraphWriter();
+  const out = new GraphWriter();
   yield* out.write(head);
   for (const part of parts) yield* out.write(part);
   yield out.end();
