@@ -3,7 +3,7 @@
  * else while it waits there: held for 600 s, names that never come again are most of what such a call weighs. Who asks, and who sets a
  * name, must not notice.
  */
-import { intern } from '../model/intern.ts';
+import { intern, joined } from '../model/intern.ts';
 import { keptFields } from '../state.ts';
 
 /** Parts of a key: digest, host, server, method, target. */
@@ -26,7 +26,8 @@ function partOf(key: string, part: number): string {
   let from = 0;
   for (let i = 0; i < part; i++) from = key.indexOf('\n', from) + 1;
   const end = part === SEPARATORS ? key.length : key.indexOf('\n', from);
-  return key.slice(from, end);
+  // A text of its own: who keeps it, as the label of a series, must not keep the key.
+  return end - from < 2 ? key.slice(from, end) : joined(key.slice(from, from + 1), '', key.slice(from + 1, end));
 }
 
 /** A name may have line ends of its own. */
