@@ -87,10 +87,10 @@ interface Committed {
 }
 
 /** What comes of `work`, else after so long `otherwise`. */
-async function firstOf<T>(work: Promise<T>, otherwise: T, ms: number): Promise<T> {
+async function firstOf<T>(work: Promise<T>, otherwise: () => T, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ms);
+    timer = setTimeout(() => resolve(otherwise()), ms);
   });
   try {
     return await Promise.race([work, over]);
@@ -185,7 +185,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
     if (known === undefined || checkpoint === undefined) return fresh();
     const ageMs = elapsed() - known.at;
     if (ageMs < SHARE_MS) return known;
-    return ageMs < STALE_MS ? firstOf<Taken | undefined>(fresh(), known, PATIENCE_MS) : fresh();
+    return ageMs < STALE_MS ? firstOf(fresh(), () => latest ?? known, PATIENCE_MS) : fresh();
   }
 
   return {

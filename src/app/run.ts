@@ -44,7 +44,15 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, now: () => number): LineSink {
+/** `begins`: a source has looked around and is about to deliver for the first time. */
+function createSink(
+  pipeline: Pipeline,
+  sources: readonly Source[],
+  gate: Gate,
+  now: () => number,
+  begins: () => void,
+): LineSink {
+  let hasBegun = false;
   const time = createWatermark(
     sources.map(({ name }) => name),
     now(),
@@ -55,7 +63,13 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, 
     invalidUtf8: pipeline.invalidUtf8,
     bytes: pipeline.bytes,
     silent: pipeline.silent,
-    pause: gate.pause,
+    pause() {
+      if (!hasBegun) {
+        hasBegun = true;
+        begins();
+      }
+      return gate.pause();
+    },
     advance(source, watermark) {
       tendHeap();
       const to = time.advance(source, watermark);
@@ -191,7 +205,9 @@ async function live(
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  const sink = createSink(pipeline, sources, gate, now);
+  // A scrape finds a durable snapshot from the start on, and code and slots that are ready for the next record.
+  const begins = (): void => void (checkpoint !== undefined && exposition.renew());
+  const sink = createSink(pipeline, sources, gate, now, begins);
   let local: RunningServer | undefined;
   try {
     const parts = [

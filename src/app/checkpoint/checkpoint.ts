@@ -112,7 +112,9 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   const { slots, pipeline, sources, gate, say, since, more, elapsed = () => performance.now() } = options;
   const { cells } = pipeline;
   cells.add('checkpoint_commits', 0, []);
-  let running: Promise<unknown> = Promise.resolve();
+  /** Where it fails, the record that needs it says so. */
+  const makeRoom = (): Promise<void> => slots.makeRoom().catch(() => {});
+  let running: Promise<unknown> = makeRoom();
   let waiting: Request | undefined;
   let soon: Promise<boolean> | undefined;
   let committedAt: number | undefined;
@@ -189,7 +191,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       return write(moments);
     });
     waiting = { moments, done };
-    running = done;
+    // Who waits for this record does not wait for the room of the next one.
+    running = done.then(makeRoom);
     return done;
   }
 
