@@ -179,7 +179,7 @@ async function live(
   const turn = createTurns(() => performance.now());
   const exporter = createPrometheusExporter(cells, { process: true, turn });
   const exposition = createExposition({
-    ...{ cells, exporter, statuses, checkpoint, start, now },
+    ...{ cells, exporter, statuses, checkpoint, start, now, hold: gate.close },
     // A push is one more scraper.
     holdMs: config.scrapeIntervalSeconds === 0 ? 0 : 2 * longestIntervalMs(config, settings),
     withNumbers: settings?.targets.metrics !== undefined,

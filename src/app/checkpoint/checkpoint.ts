@@ -25,25 +25,29 @@ export interface RecordHead {
   readonly at?: number;
 }
 
-/** Holds the sources while a record is taken. */
+/** Holds the sources while a record is taken or an answer is made: until all who closed it have opened it. */
 export interface Gate {
   pause(): Promise<void> | undefined;
   close(): () => void;
 }
 
 export function createGate(): Gate {
+  const holders = new Set<() => void>();
   let closed: Promise<void> | undefined;
+  let resolve = (): void => {};
   return {
     pause: () => closed,
     close() {
-      let resolve = (): void => {};
-      closed = new Promise<void>((done) => {
+      closed ??= new Promise<void>((done) => {
         resolve = done;
       });
-      return () => {
+      const open = (): void => {
+        if (!holders.delete(open) || holders.size > 0) return;
         closed = undefined;
         resolve();
       };
+      holders.add(open);
+      return open;
     },
   };
 }
