@@ -9,6 +9,7 @@ import type { Format } from '../exporters/negotiate.ts';
 import { type Numbers, takeNumbers } from '../exporters/otel-numbers.ts';
 import type { PrometheusExporter, Shot } from '../exporters/prometheus.ts';
 import type { IsHeld } from '../exporters/samples.ts';
+import { nextTurn } from '../sources/next-turn.ts';
 import type { SourceStatus } from '../sources/source.ts';
 import { type Checkpoint, movement } from './checkpoint/checkpoint.ts';
 import type { Start } from './checkpoint/restore.ts';
@@ -133,14 +134,15 @@ export function createExposition(options: ExpositionOptions): Exposition {
       return `reading what was there at the start, ${bytes} bytes left`;
     }
     isReplaying = false;
+    checkpoint?.caughtUp();
     if (start !== 'none') debut.showAll(cells.families());
     return undefined;
   }
 
+  /** Gauges are up to date. */
   function take(): Taken {
     const at = elapsed();
     const atMs = now();
-    refresh();
     const numbersOf = (isHeld?: IsHeld): Numbers =>
       options.withNumbers === true ? takeNumbers(cells.families(), isHeld) : [];
     if (!isHolding) {
@@ -159,13 +161,20 @@ export function createExposition(options: ExpositionOptions): Exposition {
 
   /** The record first, then what it holds; that may be shown at once where the record is durable. */
   async function commit(): Promise<Committed> {
-    if (checkpoint === undefined) return { taken: take(), isDurable: true };
+    if (checkpoint === undefined) {
+      refresh();
+      return { taken: take(), isDurable: true };
+    }
     let taken: Taken | undefined;
     const askedAt = elapsed();
-    const isDurable = await checkpoint.commit(() => {
+    const isDurable = await checkpoint.commit(async () => {
+      refresh();
+      // At the caps each of the two takes as long as others should wait; the sources wait all the while.
+      await nextTurn();
       taken = take();
     });
     tookMs = elapsed() - askedAt;
+    if (taken === undefined) refresh();
     // The sources went on meanwhile; what is shown is what was taken.
     const committed = { taken: taken ?? take(), isDurable };
     if (isDurable) latest = committed.taken;

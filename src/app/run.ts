@@ -163,7 +163,9 @@ async function live(
   const sources: Source[] = [files];
   const more = (): Saved => otel?.save() ?? [];
   const sayFault = (l: 'info' | 'warn' | 'error', m: string, kind: string): void => faults.say(kind, l, m);
-  const checkpoint = slots && createCheckpoint({ slots, pipeline, sources, gate, since, more, say: sayFault });
+  const isBehind = start === 'behind' || start === 'unusable';
+  const checkpoint =
+    slots && createCheckpoint({ slots, pipeline, sources, gate, since, isBehind, more, say: sayFault });
   const needs = { log: say, now, stored: checkpoint?.commitSoon };
   const ingest = createIngest(config, needs);
   if (ingest !== undefined) sources.push(ingest);

@@ -39,9 +39,10 @@ export interface Slots {
   load(): Promise<{ readonly found: readonly LoadedSlot[]; readonly problems: readonly string[] }>;
   /**
    * Writes the next record and returns its bytes once it is on the disk. `taken` is called when the last piece was taken, which is
-   * before it is written. @throws what the file system says, SlowDisk where it says nothing; the newest record stays.
+   * before it is written. `isExposed`: newer numbers were shown already. @throws what the file system says, SlowDisk where it says
+   * nothing; the newest record stays.
    */
-  write(pieces: Iterable<Buffer>, taken: () => void): Promise<number>;
+  write(pieces: Iterable<Buffer>, taken: () => void, isExposed?: boolean): Promise<number>;
   /**
    * Has both slots made and as large as the next records may need, so that these have only their own bytes to wait for. Not beside
    * `write`. @throws as `write`; no record is the worse for it.
@@ -69,7 +70,7 @@ function parse(bytes: Buffer): Parsed {
   return { generation: Number(bytes.readBigUInt64LE(12)), record, isExposed: bytes[MARK_AT] !== 0 };
 }
 
-function headOf(generation: number, length: number, crc: number): Buffer {
+function headOf(generation: number, length: number, crc: number, isExposed: boolean): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(head);
   head.writeUInt32LE(SLOT_FORMAT, 8);
@@ -77,6 +78,7 @@ function headOf(generation: number, length: number, crc: number): Buffer {
   head.writeBigUInt64LE(BigInt(length), 20);
   head.writeUInt32LE(crc, 28);
   head.writeUInt32LE(crc32(head.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
+  head[MARK_AT] = isExposed ? 1 : 0;
   return head;
 }
 
@@ -154,7 +156,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
   }
 
   /** Pieces as they come are small; what is written is one buffer full. */
-  async function writeRecord(file: FileHandle, pieces: Iterable<Buffer>, taken: () => void) {
+  async function writeRecord(file: FileHandle, pieces: Iterable<Buffer>, taken: () => void, isExposed: boolean) {
     let length = 0;
     let crc = 0;
     let filled = 0;
@@ -177,7 +179,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
     }
     taken();
     const rest = piece.subarray(0, filled);
-    const head = headOf(generation, length + filled, crc32(rest, crc));
+    const head = headOf(generation, length + filled, crc32(rest, crc), isExposed);
     isLoose = true;
     // In any order: what counts is that they agree. Both have ended before either is tried again.
     const written = await Promise.allSettled([writeAll(file, rest, HEAD_BYTES + length), writeAll(file, head, 0)]);
@@ -213,7 +215,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       generation = (found[0]?.generation ?? 0) + 1;
       return { found, problems };
     },
-    async write(pieces, taken) {
+    async write(pieces, taken, isExposed = false) {
       let isTaken = false;
       const takenOnce = (): void => {
         if (!isTaken) taken();
@@ -222,7 +224,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       try {
         patience.begin();
         const file = await opened(next);
-        const length = await writeRecord(file, pieces, takenOnce);
+        const length = await writeRecord(file, pieces, takenOnce, isExposed);
         await patience.wait(file.datasync());
         sizes[next] = Math.max(sizes[next] as number, HEAD_BYTES + length);
         largest = Math.max(largest, length);
