@@ -53,6 +53,12 @@ function createSink(
   begins: () => void,
 ): LineSink {
   let hasBegun = false;
+  // Asked again each time: a record may begin as another answer is done.
+  const tick = (to: number): void => {
+    const pause = gate.pause();
+    if (pause === undefined) pipeline.tick(to);
+    else pause.then(() => tick(to));
+  };
   const time = createWatermark(
     sources.map(({ name }) => name),
     now(),
@@ -72,10 +78,7 @@ function createSink(
     },
     advance(source, watermark) {
       tendHeap();
-      const to = time.advance(source, watermark);
-      const pause = gate.pause();
-      if (pause === undefined) pipeline.tick(to);
-      else pause.then(() => pipeline.tick(to));
+      tick(time.advance(source, watermark));
     },
   };
 }
