@@ -105,7 +105,7 @@ export const readBacklog = (main, file) =>
     return life(main, folder, read, ['--scrape-interval-seconds', '0']);
   });
 
-/** The same, after a first life that left a checkpoint, with a scrape every 200 ms: {p50, p99, most (ms), answers, refusals}. */
+/** The same, after a first life that left a checkpoint, with a scrape every 200 ms: {first, p50, p90, p99, most (ms), answers, refusals}. */
 export const scrapeBacklog = (main, file) =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'events'));
@@ -131,9 +131,10 @@ export const scrapeBacklog = (main, file) =>
       await until(isRead(address));
       clearInterval(timer);
       await Promise.all(flying);
+      const [first] = times;
       times.sort((a, b) => a - b);
       const at = (share) => times[Math.min(times.length - 1, Math.floor(share * times.length))];
-      return { p50: at(0.5), p99: at(0.99), most: times.at(-1), answers: times.length, refusals };
+      return { first, p50: at(0.5), p90: at(0.9), p99: at(0.99), most: times.at(-1), answers: times.length, refusals };
     });
   });
 

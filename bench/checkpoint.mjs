@@ -11,7 +11,7 @@ import { createSlots } from '../src/app/checkpoint/slots.ts';
 import { keepHeapSmall, tendHeap } from '../src/app/memory.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
-import { createTurns } from '../src/sources/next-turn.ts';
+import { createTurns, nextTurn } from '../src/sources/next-turn.ts';
 import { ORIGIN } from '../test/support/build-event.ts';
 import { hostile } from '../test/support/hostile.ts';
 import { createTraffic } from './traffic.mjs';
@@ -79,8 +79,9 @@ watch();
 for (let i = 0; i < 5; i++) {
   const start = performance.now();
   let shot;
-  await checkpoint.commit(() => {
+  await checkpoint.commit(async () => {
     pipeline.refresh();
+    await nextTurn();
     shot = exporter.take();
   });
   const committed = performance.now() - start;

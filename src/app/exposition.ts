@@ -9,6 +9,7 @@ import type { Format } from '../exporters/negotiate.ts';
 import { type Numbers, takeNumbers } from '../exporters/otel-numbers.ts';
 import type { PrometheusExporter, Shot } from '../exporters/prometheus.ts';
 import type { IsHeld } from '../exporters/samples.ts';
+import { nextTurn } from '../sources/next-turn.ts';
 import type { SourceStatus } from '../sources/source.ts';
 import { type Checkpoint, movement } from './checkpoint/checkpoint.ts';
 import type { Start } from './checkpoint/restore.ts';
@@ -23,6 +24,8 @@ export interface ExpositionOptions {
   /** undefined: nothing is kept, and numbers are shown as they come. */
   readonly checkpoint: Checkpoint | undefined;
   readonly start: Start;
+  /** Has the sources wait until what it returns is called. */
+  readonly hold?: () => () => void;
   /** A new series shows 0 for so long. */
   readonly holdMs: number;
   /** Somebody will ask for the numbers themselves (`collect`). */
@@ -60,7 +63,10 @@ export interface Exposition {
 
 /** Scrapers within this time share a snapshot, and the record that it stands in. */
 const SHARE_MS = 1000;
-/** A scrape waits so long for numbers of its own; then it is given the last ones that are durable, where they are no older than this. */
+/**
+ * A scrape waits so long for numbers of its own, and not at all where the last record took longer; else it is given the last ones that are
+ * durable, where they are no older than this.
+ */
 const PATIENCE_MS = 50;
 const STALE_MS = 10_000;
 /** A start without a usable record shows nothing for so long at most. */
@@ -87,10 +93,10 @@ interface Committed {
 }
 
 /** What comes of `work`, else after so long `otherwise`. */
-async function firstOf<T>(work: Promise<T>, otherwise: T, ms: number): Promise<T> {
+async function firstOf<T>(work: Promise<T>, otherwise: () => T, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ms);
+    timer = setTimeout(() => resolve(otherwise()), ms);
   });
   try {
     return await Promise.race([work, over]);
@@ -101,6 +107,7 @@ async function firstOf<T>(work: Promise<T>, otherwise: T, ms: number): Promise<T
 
 export function createExposition(options: ExpositionOptions): Exposition {
   const { cells, exporter, refresh, statuses, checkpoint, start, now, elapsed = () => performance.now() } = options;
+  const { hold = () => () => {} } = options;
   const debut = createDebut();
   const rhythm = createScrapeRhythm(elapsed);
   const startedAt = elapsed();
@@ -110,6 +117,10 @@ export function createExposition(options: ExpositionOptions): Exposition {
   let holdMs = options.holdMs;
   let latest: Taken | undefined;
   let taking: Promise<Committed> | undefined;
+  /** Of the last record. */
+  let tookMs = 0;
+  /** Somebody was given the last numbers who would have waited for newer ones. */
+  let isDue = false;
   let seen: Taken | undefined;
   /** Held for scrapers, and shown by the last push. */
   let pushed: readonly Cell[] = [];
@@ -123,14 +134,15 @@ export function createExposition(options: ExpositionOptions): Exposition {
       return `reading what was there at the start, ${bytes} bytes left`;
     }
     isReplaying = false;
+    checkpoint?.caughtUp();
     if (start !== 'none') debut.showAll(cells.families());
     return undefined;
   }
 
+  /** Gauges are up to date. */
   function take(): Taken {
     const at = elapsed();
     const atMs = now();
-    refresh();
     const numbersOf = (isHeld?: IsHeld): Numbers =>
       options.withNumbers === true ? takeNumbers(cells.families(), isHeld) : [];
     if (!isHolding) {
@@ -149,11 +161,20 @@ export function createExposition(options: ExpositionOptions): Exposition {
 
   /** The record first, then what it holds; that may be shown at once where the record is durable. */
   async function commit(): Promise<Committed> {
-    if (checkpoint === undefined) return { taken: take(), isDurable: true };
+    if (checkpoint === undefined) {
+      refresh();
+      return { taken: take(), isDurable: true };
+    }
     let taken: Taken | undefined;
-    const isDurable = await checkpoint.commit(() => {
+    const askedAt = elapsed();
+    const isDurable = await checkpoint.commit(async () => {
+      refresh();
+      // At the caps each of the two takes as long as others should wait; the sources wait all the while.
+      await nextTurn();
       taken = take();
     });
+    tookMs = elapsed() - askedAt;
+    if (taken === undefined) refresh();
     // The sources went on meanwhile; what is shown is what was taken.
     const committed = { taken: taken ?? take(), isDurable };
     if (isDurable) latest = committed.taken;
@@ -185,7 +206,28 @@ export function createExposition(options: ExpositionOptions): Exposition {
     if (known === undefined || checkpoint === undefined) return fresh();
     const ageMs = elapsed() - known.at;
     if (ageMs < SHARE_MS) return known;
-    return ageMs < STALE_MS ? firstOf<Taken | undefined>(fresh(), known, PATIENCE_MS) : fresh();
+    if (ageMs >= STALE_MS) return fresh();
+    if (tookMs <= PATIENCE_MS) return firstOf(fresh(), () => latest ?? known, PATIENCE_MS);
+    isDue = true;
+    return known;
+  }
+
+  /** The record that an answer did not wait for, once the answer is out: beside it both would take longer. */
+  function catchUp(): void {
+    if (!isDue) return;
+    isDue = false;
+    // Who needs its outcome asks again.
+    setImmediate(() => fresh().catch(() => {}));
+  }
+
+  /** In slices, as reading is: if both took turns, a scraper would wait for both. */
+  async function render({ shot }: Taken, format: Format): Promise<string> {
+    const goOn = hold();
+    try {
+      return await shot.render(format);
+    } finally {
+      goOn();
+    }
   }
 
   return {
@@ -198,8 +240,10 @@ export function createExposition(options: ExpositionOptions): Exposition {
       if (reason !== undefined) return { notYet: reason };
       const taken = await current();
       if (taken === undefined) return { notYet: 'the disk of the checkpoints does not answer' };
+      const text = await render(taken, format);
+      catchUp();
       return {
-        text: await taken.shot.render(format),
+        text,
         answered() {
           debut.served(taken.debutants, now());
           if (seen === undefined || taken.at >= seen.at) seen = taken;
@@ -210,6 +254,7 @@ export function createExposition(options: ExpositionOptions): Exposition {
     async collect() {
       if (notYet() !== undefined) return undefined;
       const taken = await current();
+      catchUp();
       if (taken === undefined) return undefined;
       const { numbers, atMs, debutants } = taken;
       return { numbers, atMs, answered: () => debut.served(debutants, now()) };

@@ -42,7 +42,21 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, now: () => number): LineSink {
+/** `begins`: a source has looked around and is about to deliver for the first time. */
+function createSink(
+  pipeline: Pipeline,
+  sources: readonly Source[],
+  gate: Gate,
+  now: () => number,
+  begins: () => void,
+): LineSink {
+  let hasBegun = false;
+  // Asked again each time: a record may begin as another answer is done.
+  const tick = (to: number): void => {
+    const pause = gate.pause();
+    if (pause === undefined) pipeline.tick(to);
+    else pause.then(() => tick(to));
+  };
   const time = createWatermark(
     sources.map(({ name }) => name),
     now(),
@@ -53,13 +67,16 @@ function createSink(pipeline: Pipeline, sources: readonly Source[], gate: Gate, 
     invalidUtf8: pipeline.invalidUtf8,
     bytes: pipeline.bytes,
     silent: pipeline.silent,
-    pause: gate.pause,
+    pause() {
+      if (!hasBegun) {
+        hasBegun = true;
+        begins();
+      }
+      return gate.pause();
+    },
     advance(source, watermark) {
       tendHeap();
-      const to = time.advance(source, watermark);
-      const pause = gate.pause();
-      if (pause === undefined) pipeline.tick(to);
-      else pause.then(() => pipeline.tick(to));
+      tick(time.advance(source, watermark));
     },
   };
 }
@@ -152,7 +169,9 @@ async function live(
   const sources: Source[] = [files];
   const more = (): Saved => otel?.save() ?? [];
   const sayFault = (l: 'info' | 'warn' | 'error', m: string, kind: string): void => faults.say(kind, l, m);
-  const checkpoint = slots && createCheckpoint({ slots, pipeline, sources, gate, since, more, say: sayFault });
+  const isBehind = start === 'behind' || start === 'unusable';
+  const checkpoint =
+    slots && createCheckpoint({ slots, pipeline, sources, gate, since, isBehind, more, say: sayFault });
   const needs = { log: say, now, stored: checkpoint?.commitSoon };
   const ingest = createIngest(config, needs);
   if (ingest !== undefined) sources.push(ingest);
@@ -168,7 +187,7 @@ async function live(
   const turn = createTurns(() => performance.now());
   const exporter = createPrometheusExporter(cells, { process: true, turn });
   const exposition = createExposition({
-    ...{ cells, exporter, statuses, checkpoint, start, now },
+    ...{ cells, exporter, statuses, checkpoint, start, now, hold: gate.close },
     // A push is one more scraper.
     holdMs: config.scrapeIntervalSeconds === 0 ? 0 : 2 * longestIntervalMs(config, settings),
     withNumbers: settings?.targets.metrics !== undefined,
@@ -194,7 +213,9 @@ async function live(
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  const sink = createSink(pipeline, sources, gate, now);
+  // A scrape finds a durable snapshot from the start on, and code and slots that are ready for the next record.
+  const begins = (): void => void (checkpoint !== undefined && exposition.renew());
+  const sink = createSink(pipeline, sources, gate, now, begins);
   let local: RunningServer | undefined;
   try {
     const parts = [

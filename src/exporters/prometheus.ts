@@ -89,7 +89,7 @@ export function createPrometheusExporter(cells: Cells, options: PrometheusOption
   /** The registries hold one snapshot at a time. */
   let turn: Promise<unknown> = Promise.resolve();
   const take = (isHeld?: IsHeld): Shot => {
-    const shot = takeSnapshot(cells.families(), true, isHeld);
+    const shot = takeSnapshot(cells.families(), isHeld);
     const texts = new Map<Format, Promise<string>>();
     return {
       async render(format) {

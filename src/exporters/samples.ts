@@ -38,53 +38,75 @@ const exemplarSample = (exemplar: Exemplar | undefined): ExemplarSample | undefi
     timestamp: exemplar.ts / 1000,
   };
 
+/** A cell as it was: what it takes at the moment is little, and most snapshots are never rendered. */
+interface Frozen {
+  /** For its labels, which do not change. */
+  readonly cell: Cell;
+  readonly value: number;
+  readonly buckets: readonly number[] | null;
+  readonly exemplars: readonly (Exemplar | undefined)[] | null;
+}
+
 function* histogramSamples(
   { spec: { name, buckets: bounds = [] } }: Family,
-  cell: Cell,
+  { value, buckets, exemplars }: Frozen,
   labels: Record<string, string>,
-  withExemplars: boolean,
 ): Generator<Sample> {
   let cumulative = 0;
-  const buckets = cell.buckets as number[];
   const metricName = `${name}_bucket`;
   for (let i = 0; i <= bounds.length; i++) {
-    cumulative += buckets[i] as number;
+    cumulative += buckets?.[i] ?? 0;
     const sample = { labels: { ...labels, le: bounds[i] ?? '+Inf' }, value: cumulative, metricName };
-    const exemplar = withExemplars ? exemplarSample(cell.exemplars?.[i]) : undefined;
+    const exemplar = exemplarSample(exemplars?.[i]);
     yield exemplar === undefined ? sample : { ...sample, exemplar };
   }
-  yield { labels, value: cell.value, metricName: `${name}_sum` };
+  yield { labels, value, metricName: `${name}_sum` };
   yield { labels, value: cumulative, metricName: `${name}_count` };
 }
 
 /** Is this series still shown as 0 (debut.ts)? */
 export type IsHeld = (family: Family, cell: Cell) => boolean;
 const NEVER: IsHeld = () => false;
-const atZero = (cell: Cell): Cell => ({
-  ...cell,
-  value: 0,
-  buckets: cell.buckets === null ? null : cell.buckets.map(() => 0),
-  exemplars: null,
-});
 
-/** All samples of a family as they are now. */
-export function samplesOf(family: Family, withExemplars: boolean, isHeld: IsHeld = NEVER): Sample[] {
-  const { spec, cells } = family;
+function freeze(cell: Cell, isHeld: boolean): Frozen {
+  const { value, buckets, exemplars } = cell;
+  if (isHeld) return { cell, value: 0, buckets: buckets === null ? null : buckets.map(() => 0), exemplars: null };
+  return {
+    ...{ cell, value, buckets: buckets === null ? null : buckets.slice() },
+    // Those that are kept change in place.
+    exemplars: exemplars === null ? null : exemplars.map((each) => each && { ...each }),
+  };
+}
+
+function samplesOf(family: Family, all: readonly Frozen[]): Sample[] {
+  const { spec } = family;
   const names = spec.labels.map(([name]) => name);
-  const shown = (cell: Cell): Cell => (isHeld(family, cell) ? atZero(cell) : cell);
   if (spec.buckets !== undefined)
-    return cells.flatMap((cell) => [...histogramSamples(family, shown(cell), labelsOf(cell, names), withExemplars)]);
-  return cells.map((each) => {
-    const cell = shown(each);
-    const sample = { labels: labelsOf(each, names), value: cell.value };
-    const exemplar = withExemplars ? exemplarSample(cell.exemplars?.[0]) : undefined;
+    return all.flatMap((each) => [...histogramSamples(family, each, labelsOf(each.cell, names))]);
+  return all.map(({ cell, value, exemplars }) => {
+    const sample = { labels: labelsOf(cell, names), value };
+    const exemplar = exemplarSample(exemplars?.[0]);
     return exemplar === undefined ? sample : { ...sample, exemplar };
   });
 }
 
-export type Snapshot = ReadonlyMap<Family, Sample[]>;
+/** The samples of one moment, made for each family when it is rendered. */
+export interface Snapshot {
+  get(family: Family): Sample[] | undefined;
+}
 
-/** The samples of all families, taken in one go: an exposition must not show an operation in one family and not yet in the next. */
-export function takeSnapshot(families: Iterable<Family>, withExemplars: boolean, isHeld: IsHeld = NEVER): Snapshot {
-  return new Map([...families].map((family) => [family, samplesOf(family, withExemplars, isHeld)]));
+/** All families, taken in one go: an exposition must not show an operation in one family and not yet in the next. */
+export function takeSnapshot(families: Iterable<Family>, isHeld: IsHeld = NEVER): Snapshot {
+  const taken = new Map<Family, readonly Frozen[]>();
+  for (const family of families)
+    taken.set(
+      family,
+      family.cells.map((cell) => freeze(cell, isHeld(family, cell))),
+    );
+  return {
+    get(family) {
+      const all = taken.get(family);
+      return all && samplesOf(family, all);
+    },
+  };
 }

@@ -13,11 +13,12 @@ test('a snapshot whose record failed is not shown after a newer one that is dura
   const marks: ((isExposed: boolean) => void)[] = [];
   const checkpoint: Checkpoint = {
     async commit(moment) {
-      moment?.();
+      await moment?.();
       return isDurable;
     },
     commitSoon: async () => true,
     exposeUncommitted: () => new Promise((resolve) => marks.push(resolve)),
+    caughtUp() {},
     start() {},
     stop: async () => {},
     age: () => undefined,

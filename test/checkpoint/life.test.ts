@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -278,6 +279,8 @@ describe('a state folder that is not as it was', () => {
     rmSync(ballast);
     await until(async () => (await first.scrape()).sum('tailfin_checkpoint_commits_total') > 0, PATIENT);
     // With its slots there, it does not matter that the disk is full.
+    const isThere = (name: string): boolean => statSync(join(disk, 'state', name)).size >= 4 * 1024 * 1024;
+    await until(() => SLOT_FILES.every(isThere), PATIENT);
     writeFileSync(ballast, Buffer.alloc(512 * 1024));
     spawnSync('sh', ['-c', `dd if=/dev/zero of=${join(disk, 'more')} bs=64k 2>/dev/null`]);
     appendFileSync(file, lines(10, 10));

@@ -13,6 +13,7 @@ const slotsOf = (found: readonly LoadedSlot[], problems: readonly string[] = [])
   load: async () => ({ found, problems }),
   write: async () => 0,
   async markExposed() {},
+  async makeRoom() {},
   async close() {},
 });
 const slot = (generation: number, record: Buffer, isExposed = false): LoadedSlot => ({ generation, record, isExposed });

@@ -1,6 +1,6 @@
 /** The two slots of a checkpoint: whatever happens to the bytes of one, the other one is read, and what is wrong is said. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -126,17 +126,52 @@ test('a slot that is a folder: said; the other one is used, and its neighbour is
   assert.deepEqual((await read(folder)).records, ['put right']);
 });
 
-test('room is taken ahead, in steps; a larger record grows its own slot', async (t) => {
+test('room is taken ahead, in steps, in both: before the first record, and when one fills most of a slot', async (t) => {
+  const folder = join(newFolder(t), 'made where missing');
+  const paths = files(folder);
+  const sizes = (): number[] => paths.map((path) => statSync(path).size / MIB);
+  const slots = createSlots(folder);
+  await slots.load();
+  await slots.makeRoom();
+  assert.deepEqual(sizes(), [4, 4]);
+  assert.deepEqual(await read(folder), { records: [], exposed: [], problems: [] });
+  const records = ['small', 'x'.repeat(2 * MIB), 'y'.repeat(3.5 * MIB), 'z'.repeat(8 * MIB), 'small again'];
+  const grown: number[][] = [];
+  for (const record of records) {
+    await slots.write([Buffer.from(record)], () => {});
+    await slots.makeRoom();
+    grown.push(sizes());
+    assert.equal((await read(folder)).records[0], record);
+  }
+  assert.deepEqual(grown, [
+    [4, 4],
+    [4, 4],
+    [8, 8],
+    [12, 12],
+    [12, 12],
+  ]);
+  for (const path of paths)
+    assert.ok(statSync(path).blocks * 512 >= 12 * MIB, 'no hole that a full disk could not fill');
+  assert.equal((await read(folder)).records[1]?.length, 8 * MIB);
+  await slots.close();
+  // The next life knows from what it finds how much it needs.
+  truncateSync(paths[0] as string, MIB);
+  const again = createSlots(folder);
+  await again.load();
+  await again.makeRoom();
+  assert.deepEqual(sizes(), [12, 12]);
+  await again.close();
+});
+
+test('a record of which newer numbers were shown before it was written has the mark from the start', async (t) => {
   const folder = newFolder(t);
-  await write(folder, 'small', 'small');
-  const [a, b] = files(folder) as [string, string];
-  assert.deepEqual([statSync(a).size, statSync(b).size], [4 * MIB, 4 * MIB]);
-  await write(folder, 'x'.repeat(5 * MIB));
-  assert.deepEqual([statSync(a).size, statSync(b).size], [8 * MIB, 4 * MIB]);
-  assert.ok(statSync(a).blocks * 512 >= 8 * MIB, 'no hole that a full disk could not fill');
-  assert.equal((await read(folder)).records[0]?.length, 5 * MIB);
-  await write(folder, 'small again', 'and again');
-  assert.deepEqual((await read(folder)).records, ['and again', 'small again']);
+  const slots = createSlots(folder);
+  await slots.load();
+  await slots.write([Buffer.from('one')], () => {}, true);
+  assert.deepEqual(await read(folder), { records: ['one'], exposed: [true], problems: [] });
+  await slots.write([Buffer.from('two')], () => {});
+  await slots.close();
+  assert.deepEqual((await read(folder)).exposed, [false, true]);
 });
 
 test('the mark of what was shown beyond a record: of the newest one alone, gone with the next one', async (t) => {

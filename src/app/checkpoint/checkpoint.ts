@@ -25,25 +25,29 @@ export interface RecordHead {
   readonly at?: number;
 }
 
-/** Holds the sources while a record is taken. */
+/** Holds the sources while a record is taken or an answer is made: until all who closed it have opened it. */
 export interface Gate {
   pause(): Promise<void> | undefined;
   close(): () => void;
 }
 
 export function createGate(): Gate {
+  const holders = new Set<() => void>();
   let closed: Promise<void> | undefined;
+  let resolve = (): void => {};
   return {
     pause: () => closed,
     close() {
-      let resolve = (): void => {};
-      closed = new Promise<void>((done) => {
+      closed ??= new Promise<void>((done) => {
         resolve = done;
       });
-      return () => {
+      const open = (): void => {
+        if (!holders.delete(open) || holders.size > 0) return;
         closed = undefined;
         resolve();
       };
+      holders.add(open);
+      return open;
     },
   };
 }
@@ -56,18 +60,22 @@ export interface CheckpointOptions {
   readonly say: (level: 'info' | 'warn' | 'error', message: string, kind: string) => void;
   /** When the counters began at 0, Unix ms. */
   readonly since: number;
+  /** Newer numbers than those of the start were shown in an earlier life. */
+  readonly isBehind?: boolean;
   /** What others than the sources and the pipeline keep. */
   readonly more?: () => Saved;
   /** A clock that never jumps, ms. */
   readonly elapsed?: () => number;
 }
 
+export type Moment = () => void | Promise<void>;
+
 export interface Checkpoint {
   /**
    * Has everything up to now in a durable record: false where that failed, which was said and counted. `moment` is called when the
-   * record is taken: what it looks at is what the record holds.
+   * record is taken: what it looks at is what the record holds, which waits for it.
    */
-  commit(moment?: () => void): Promise<boolean>;
+  commit(moment?: Moment): Promise<boolean>;
   /** The same, soon: many who ask share one record, and records never take more than a tenth of the time. */
   commitSoon(): Promise<boolean>;
   /**
@@ -75,6 +83,8 @@ export interface Checkpoint {
    * not answered for a while, may still keep that promise.
    */
   exposeUncommitted(): Promise<boolean>;
+  /** What an earlier life showed is read again, or given up: until now no record holds it, and a start from one must know that. */
+  caughtUp(): void;
   /** Has what has changed committed now and then, by `renew`. */
   start(renew?: () => Promise<unknown>): void;
   /** After it nothing touches the folder, which may be somebody else's by then: who asks late hears false. */
@@ -104,7 +114,7 @@ export function movement(cells: Cells): number {
 }
 
 interface Request {
-  readonly moments: (() => void)[];
+  readonly moments: Moment[];
   readonly done: Promise<boolean>;
 }
 
@@ -112,7 +122,9 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   const { slots, pipeline, sources, gate, say, since, more, elapsed = () => performance.now() } = options;
   const { cells } = pipeline;
   cells.add('checkpoint_commits', 0, []);
-  let running: Promise<unknown> = Promise.resolve();
+  /** Where it fails, the record that needs it says so. */
+  const makeRoom = (): Promise<void> => slots.makeRoom().catch(() => {});
+  let running: Promise<unknown> = makeRoom();
   let waiting: Request | undefined;
   let soon: Promise<boolean> | undefined;
   let committedAt: number | undefined;
@@ -121,6 +133,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
   let endedAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
   let hangsSince: number | undefined;
+  let isBehind = options.isBehind === true;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let endSoon = (): void => {};
@@ -141,14 +154,14 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     if (movement(cells) !== before) throw new Error('lines were delivered while the record was taken');
   }
 
-  async function write(moments: readonly (() => void)[]): Promise<boolean> {
+  async function write(moments: readonly Moment[]): Promise<boolean> {
     const startedAt = elapsed();
     const open = gate.close();
     try {
-      for (const moment of moments) moment();
+      for (const moment of moments) await moment();
       const head: RecordHead = { format: STATE_FORMAT, sources: states(), since, at: Date.now() };
       const moved = movement(cells);
-      const bytes = await slots.write(guarded(encodeRecord(head, parts()), moved), open);
+      const bytes = await slots.write(guarded(encodeRecord(head, parts()), moved), open, isBehind);
       committedMovement = moved;
       committedAt = startedAt;
       for (const source of sources) {
@@ -177,7 +190,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     }
   }
 
-  function commit(moment: () => void = () => {}): Promise<boolean> {
+  function commit(moment: Moment = () => {}): Promise<boolean> {
     if (isStopped) return Promise.resolve(false);
     if (waiting !== undefined) {
       waiting.moments.push(moment);
@@ -189,7 +202,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       return write(moments);
     });
     waiting = { moments, done };
-    running = done;
+    // Who waits for this record does not wait for the room of the next one.
+    running = done.then(makeRoom);
     return done;
   }
 
@@ -233,6 +247,9 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
         say('warn', 'a crash before the next checkpoint may count twice what is shown now', 'checkpoint_mark_failed');
         return true;
       }
+    },
+    caughtUp() {
+      isBehind = false;
     },
     start: (renew = commit) => schedule(renew),
     async stop() {

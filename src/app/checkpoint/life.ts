@@ -73,6 +73,8 @@ export async function beginLife(
   const lock = await ownFolder(folder);
   const slots = createSlots(folder);
   const restored = await restore(slots);
+  // While nothing else has begun: beside the first reading it would take many times as long, and the first scrape wait for it.
+  await slots.makeRoom().catch(() => {});
   const problems = [...restored.problems];
   let { start } = restored;
   let core: ReturnType<typeof goOn>;

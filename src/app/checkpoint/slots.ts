@@ -22,7 +22,10 @@ const CHECKED_BYTES = 36;
 const MARK_AT = 40;
 /** Taken at once, so that a disk which is full later still takes the next record; a slot that is too small grows by this. */
 const GROWTH_BYTES = 4 * 1024 * 1024;
+/** A record that fills more than this of a slot is followed by more room in both. */
+const FULL_PART = 3 / 4;
 const PIECE_BYTES = 256 * 1024;
+const ZEROS = Buffer.alloc(64 * 1024);
 
 export interface LoadedSlot {
   readonly generation: number;
@@ -36,9 +39,15 @@ export interface Slots {
   load(): Promise<{ readonly found: readonly LoadedSlot[]; readonly problems: readonly string[] }>;
   /**
    * Writes the next record and returns its bytes once it is on the disk. `taken` is called when the last piece was taken, which is
-   * before it is written. @throws what the file system says, SlowDisk where it says nothing; the newest record stays.
+   * before it is written. `isExposed`: newer numbers were shown already. @throws what the file system says, SlowDisk where it says
+   * nothing; the newest record stays.
    */
-  write(pieces: Iterable<Buffer>, taken: () => void): Promise<number>;
+  write(pieces: Iterable<Buffer>, taken: () => void, isExposed?: boolean): Promise<number>;
+  /**
+   * Has both slots made and as large as the next records may need, so that these have only their own bytes to wait for. Not beside
+   * `write`. @throws as `write`; no record is the worse for it.
+   */
+  makeRoom(): Promise<void>;
   /** Marks the newest record: newer numbers than its own are about to be shown. @throws */
   markExposed(): Promise<void>;
   close(): Promise<void>;
@@ -61,7 +70,7 @@ function parse(bytes: Buffer): Parsed {
   return { generation: Number(bytes.readBigUInt64LE(12)), record, isExposed: bytes[MARK_AT] !== 0 };
 }
 
-function headOf(generation: number, length: number, crc: number): Buffer {
+function headOf(generation: number, length: number, crc: number, isExposed: boolean): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(head);
   head.writeUInt32LE(SLOT_FORMAT, 8);
@@ -69,6 +78,7 @@ function headOf(generation: number, length: number, crc: number): Buffer {
   head.writeBigUInt64LE(BigInt(length), 20);
   head.writeUInt32LE(crc, 28);
   head.writeUInt32LE(crc32(head.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
+  head[MARK_AT] = isExposed ? 1 : 0;
   return head;
 }
 
@@ -82,6 +92,9 @@ export interface SlotsOptions {
 export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
   const { elapsed = () => performance.now(), open = openFile } = options;
   const files: (FileHandle | undefined)[] = [undefined, undefined];
+  /** Of each file that is open. */
+  const sizes = [0, 0];
+  let largest = 0;
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   /** The slot that the next record goes to, and its generation. */
   let next = 0;
@@ -103,8 +116,16 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
         if (error.code !== 'ENOENT') throw error;
         return open(path, 'wx+', 0o600);
       });
-    files[slot] = await patience.wait(opening);
-    return files[slot];
+    const file = await patience.wait(opening);
+    sizes[slot] = (await patience.wait(file.stat())).size;
+    files[slot] = file;
+    return file;
+  }
+
+  /** What comes of the next try may be another file. */
+  function forget(slot: number): void {
+    files[slot]?.close().catch(() => {});
+    files[slot] = undefined;
   }
 
   async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
@@ -124,17 +145,18 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
     }
   }
 
-  /** Takes the room up to the next step, as zeros behind what is there: holes would have to be filled on a full disk. */
-  async function grow(file: FileHandle, atLeast: number): Promise<void> {
-    const { size } = await patience.wait(file.stat());
-    const wanted = Math.ceil(atLeast / GROWTH_BYTES) * GROWTH_BYTES;
-    piece.fill(0);
-    for (let at = size; at < wanted; at += PIECE_BYTES)
-      await writeAll(file, piece.subarray(0, Math.min(PIECE_BYTES, wanted - at)), at);
+  /** Zeros behind what is there, on the disk: holes would have to be filled on a full one. All at once, not a turn of the loop each. */
+  async function grow(file: FileHandle, from: number, to: number): Promise<void> {
+    for (let at = from; at < to; ) {
+      const zeros: Buffer[] = [];
+      for (let left = to - at; left > 0; left -= ZEROS.length) zeros.push(ZEROS.subarray(0, left));
+      at += (await patience.wait(file.writev(zeros, at))).bytesWritten;
+    }
+    await patience.wait(file.datasync());
   }
 
   /** Pieces as they come are small; what is written is one buffer full. */
-  async function writeRecord(file: FileHandle, pieces: Iterable<Buffer>, taken: () => void) {
+  async function writeRecord(file: FileHandle, pieces: Iterable<Buffer>, taken: () => void, isExposed: boolean) {
     let length = 0;
     let crc = 0;
     let filled = 0;
@@ -156,8 +178,13 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       await turn();
     }
     taken();
-    await flush();
-    return { length, crc };
+    const rest = piece.subarray(0, filled);
+    const head = headOf(generation, length + filled, crc32(rest, crc), isExposed);
+    isLoose = true;
+    // In any order: what counts is that they agree. Both have ended before either is tried again.
+    const written = await Promise.allSettled([writeAll(file, rest, HEAD_BYTES + length), writeAll(file, head, 0)]);
+    for (const each of written) if (each.status === 'rejected') throw each.reason;
+    return length + filled;
   }
 
   return {
@@ -179,6 +206,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
         if (parsed === 'empty') continue;
         if ('problem' in parsed) problems.push(`${name}: ${parsed.problem}`);
         else {
+          largest = Math.max(largest, parsed.record.length);
           if (found.every((other) => other.generation < (parsed as LoadedSlot).generation)) next = 1 - slot;
           found.push(parsed);
         }
@@ -187,7 +215,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       generation = (found[0]?.generation ?? 0) + 1;
       return { found, problems };
     },
-    async write(pieces, taken) {
+    async write(pieces, taken, isExposed = false) {
       let isTaken = false;
       const takenOnce = (): void => {
         if (!isTaken) taken();
@@ -196,26 +224,36 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
       try {
         patience.begin();
         const file = await opened(next);
-        const { size } = await patience.wait(file.stat());
-        if (size === 0) await grow(file, HEAD_BYTES);
-        const { length, crc } = await writeRecord(file, pieces, takenOnce);
-        isLoose = true;
-        await writeAll(file, headOf(generation, length, crc), 0);
-        // What is behind the record costs the next one its safety, not this one.
-        await grow(file, HEAD_BYTES + length).catch(() => {});
+        const length = await writeRecord(file, pieces, takenOnce, isExposed);
         await patience.wait(file.datasync());
+        sizes[next] = Math.max(sizes[next] as number, HEAD_BYTES + length);
+        largest = Math.max(largest, length);
         isLoose = false;
         owesMark = false;
         generation++;
         next = 1 - next;
         return length;
       } catch (error) {
-        files[next]?.close().catch(() => {});
-        files[next] = undefined;
+        forget(next);
         throw error;
       } finally {
         takenOnce();
       }
+    },
+    async makeRoom() {
+      const wanted = Math.ceil((HEAD_BYTES + largest) / FULL_PART / GROWTH_BYTES) * GROWTH_BYTES;
+      if (files.every((file, slot) => file !== undefined && (sizes[slot] as number) >= wanted)) return;
+      patience.begin();
+      // The one that comes next is first.
+      for (const slot of [next, 1 - next])
+        try {
+          const file = await opened(slot);
+          if ((sizes[slot] as number) < wanted) await grow(file, sizes[slot] as number, wanted);
+          sizes[slot] = Math.max(sizes[slot] as number, wanted);
+        } catch (error) {
+          forget(slot);
+          throw error;
+        }
     },
     async markExposed() {
       try {
