@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createGraphReader } from '../../src/app/checkpoint/graph-reader.ts';
-import { createGraphWriter } from '../../src/app/checkpoint/graph-writer.ts';
+import { GraphWriter } from '../../src/app/checkpoint/graph-writer.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import { emptyAttempt, holdNamesIn, operationOf, releaseNames } from '../../src/core/stages/attempt.ts';
 import { indexKey, plainCopy } from '../../src/core/stages/held-names.ts';
@@ -60,7 +60,7 @@ test('a copy, JSON and a record of the state show the names as fields', () => {
   assert.deepEqual(Object.keys(plain).sort(), [...new Set([...Object.keys(attempt), ...Object.keys(given)])].sort());
   assert.deepEqual(JSON.parse(JSON.stringify({ ...plain, operation: null })).server, 'server');
 
-  const writer = createGraphWriter();
+  const writer = new GraphWriter();
   function* pieces() {
     // Records that were read back are plain; both stand in one state.
     yield* writer.write([plain, attempt, held({ ...given, server: 'other' }, 'h:2')]);

@@ -48,35 +48,45 @@ export class HeldNames {
   #target: string | null | typeof HELD | typeof HELD_ALONE = null;
 
   get host(): string {
-    return typeof this.#target === 'symbol' ? partOf(this.#host, HOST) : this.#host;
+    return this.#isHeld() ? partOf(this.#host, HOST) : this.#host;
   }
   set host(name: string) {
-    if (name === this.host) return;
-    this.release();
+    if (this.#isHeld()) {
+      if (name === this.host) return;
+      this.release();
+    }
     this.#host = name;
   }
   get server(): string {
-    return typeof this.#target === 'symbol' ? partOf(this.#host, SERVER) : this.#server;
+    return this.#isHeld() ? partOf(this.#host, SERVER) : this.#server;
   }
   set server(name: string) {
-    if (name === this.server) return;
-    this.release();
+    if (this.#isHeld()) {
+      if (name === this.server) return;
+      this.release();
+    }
     this.#server = name;
   }
   get target(): string | null {
-    if (typeof this.#target !== 'symbol') return this.#target;
-    return this.#target === HELD ? partOf(this.#host, TARGET) : null;
+    const target = this.#target;
+    return target === HELD ? partOf(this.#host, TARGET) : target === HELD_ALONE ? null : target;
   }
   set target(name: string | null) {
-    if (name === this.target) return;
-    this.release();
+    if (this.#isHeld()) {
+      if (name === this.target) return;
+      this.release();
+    }
     this.#target = name;
+  }
+
+  #isHeld(): boolean {
+    return this.#target === HELD || this.#target === HELD_ALONE;
   }
 
   /** No names of its own any more, where they stand in this key. */
   holdIn(key: string): void {
     const { host, server, target } = this;
-    if (typeof this.#target === 'symbol' || target === '' || !hasItsParts(key)) return;
+    if (this.#isHeld() || target === '' || !hasItsParts(key)) return;
     if (host !== partOf(key, HOST) || server !== partOf(key, SERVER) || (target ?? '') !== partOf(key, TARGET)) return;
     this.#host = key;
     this.#server = '';
@@ -89,7 +99,7 @@ export class HeldNames {
 
   /** Names of its own again, shared with others, and nothing that keeps the whole key alive. */
   release(): void {
-    if (typeof this.#target !== 'symbol') return;
+    if (!this.#isHeld()) return;
     const { host, server, target } = this;
     this.#host = intern(host);
     this.#server = intern(server);

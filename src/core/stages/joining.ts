@@ -35,6 +35,8 @@ type ByClient = Map<string, Set<Operation>>;
 type Slot = Operation | ByClient;
 
 const UNKNOWN_CLIENT = '';
+/** So few that wait may have their names besides: to cut them out of the key is a quarter of what such a call costs. */
+export const FEW_WAITING = 4096;
 /** What a client that closes breaks off ends within this time. */
 const CLOSING_MS = 1000;
 const KEPT_REPLACEMENTS = 16;
@@ -119,12 +121,16 @@ export function createJoining(health: StoreHealth): Joining {
     },
   });
 
+  const holdNames = (operation: Operation, { key }: IndexPlace): void => {
+    if (key !== null && own.indexed > FEW_WAITING) holdNamesIn(key, operation);
+  };
+
   const add = (operation: Operation, place: IndexPlace): void => {
     operation.indexed = place;
     own.indexed++;
     if (place.requestKey !== null) setIn(byRequestKey, place.requestKey, () => new Set()).add(operation);
     if (place.key === null) return;
-    holdNamesIn(place.key, operation);
+    holdNames(operation, place);
     enter(place.ending);
     const slot = byCall.get(place.key);
     if (slot === undefined) byCall.set(place.key, operation);
@@ -199,7 +205,7 @@ export function createJoining(health: StoreHealth): Joining {
       const before = operation.indexed;
       const place = awaitsMore(operation) ? placeOf(operation) : null;
       if (before !== null && place !== null && samePlace(before, place)) {
-        if (before.key !== null) holdNamesIn(before.key, operation);
+        holdNames(operation, before);
         return;
       }
       if (before !== null) remove(operation, before);

@@ -11,12 +11,16 @@ import { type PackedRows, ROW_CODES, Rows } from './rows.ts';
 
 const FIRST_ROWS = 1024;
 const SLICE_ROWS = 256;
+/** So many that have left are cleared together: one by one it costs ten times as much. */
+const LEFT_ROWS = 256;
 
 export class Quiet {
   /** Number n stands in row n modulo the number of rows, a power of two. */
   rows: Rows;
   #head = 0;
   #tail = 0;
+  /** Those before have left, and keep nothing any more. */
+  #cleared = 0;
   /**
    * Finds rows by hash, four slots per row: number + 1; 0 is free; one that has left is passed over. Filled only when a late line
    * asks, and rebuilt now and then instead of being kept clean.
@@ -83,13 +87,24 @@ export class Quiet {
 
   /** Takes the oldest one out: the object that it is, or else its row, which stands until the next call. */
   shift(): Attempt | number {
-    // Read by now, unless the ring is full and a newer one stands there. It must not keep its names alive.
-    if (this.size() < this.rows.size) this.rows.clear((this.#head - 1) & (this.rows.size - 1));
+    if (this.#head - this.#cleared >= LEFT_ROWS) this.#clearLeft();
     const row = this.#head++ & (this.rows.size - 1);
     const attempt = this.rows.object(row);
     if (attempt === null) return row;
-    this.rows.clear(row);
+    this.rows.setObject(row, null);
     return attempt;
+  }
+
+  /** Those that have left must not keep their names alive. All of them are read by now; in place of some a newer one stands. */
+  #clearLeft(): void {
+    const { size } = this.rows;
+    for (let n = Math.max(this.#cleared, this.#tail - size); n < this.#head; ) {
+      const first = n & (size - 1);
+      const count = Math.min(this.#head - n, size - first);
+      this.rows.clear(first, count);
+      n += count;
+    }
+    this.#cleared = this.#head;
   }
 
   #grow(): void {
@@ -97,6 +112,7 @@ export class Quiet {
     const rows = new Rows(2 * before.size, this.keyOf, this.emptyAttempt);
     for (let n = this.#head; n < this.#tail; n++) rows.copy(n & (rows.size - 1), before, n & (before.size - 1));
     this.rows = rows;
+    this.#cleared = this.#head;
   }
 
   #enterAll(): void {

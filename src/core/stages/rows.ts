@@ -118,10 +118,9 @@ export class Rows {
   setObject(row: number, attempt: Attempt | null): void {
     this.#names[row * NAMES] = attempt;
   }
-  /** Nobody reads it any more: it keeps no name alive. */
-  clear(row: number): void {
-    const end = (row + 1) * NAMES;
-    for (let s = row * NAMES; s < end; s++) this.#names[s] = null;
+  /** Nobody reads them any more: they keep no name alive. */
+  clear(first: number, count: number): void {
+    this.#names.fill(null, first * NAMES, (first + count) * NAMES);
   }
   #flags(row: number): number {
     return this.#numbers[row * NUMBERS + 7] as number;
