@@ -10,20 +10,15 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { loadConfig, toPolicy } from '../src/app/config.ts';
-import type { Fact } from '../src/core/model/facts.ts';
 import { DEFAULT_POLICY } from '../src/core/model/policy.ts';
 import { createPrometheusExporter } from '../src/exporters/prometheus.ts';
 import { casesIn } from './check-cases.mjs';
 import { type Line, policyOf, type RunOptions, runLines } from './support/build-event.ts';
 import { hostile } from './support/hostile.ts';
 import { holds, SEED } from './support/property.ts';
+import { said } from './support/said.ts';
 import { render } from './support/traffic.ts';
 import { plans } from './support/traffic-plan.ts';
-
-/** Owned by one process: places in the heaps of timers, what points back. */
-const UNSAID = ['place', 'indexed', 'owner', 'operation', 'waiting', 'wait'];
-const said = (fact: Fact): string =>
-  JSON.stringify(fact, (key, value: unknown) => (UNSAID.includes(key) ? undefined : value));
 
 async function run(lines: readonly (Line | string)[], options: RunOptions): Promise<readonly [string[], string]> {
   const facts: string[] = [];

@@ -95,10 +95,11 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const measure = createMeasure(cells, health.parts);
   const detect = createDetect(health, policy, createExchangeKey(home));
   const revive = createRevive(policy);
-  const track = createTrack(policy, health, home, revive, () => correlate.held());
-  const resume = createResume(policy, health, revive);
-  const correlate = createCorrelate(policy, health, home, revive, (key) => resume.overdue(key, onClassified));
   const scanner = new LineScanner();
+  const { ids } = scanner;
+  const track = createTrack(policy, health, home, revive, () => correlate.held(), ids);
+  const resume = createResume(policy, health, revive);
+  const correlate = createCorrelate(policy, health, home, revive, (key) => resume.overdue(key, onClassified), ids);
   const latestVersion = keepMap<string, Version | null>(health.parts, 'latest_version');
   const time = keepValues(health.parts, 'time', {
     now: Number.NEGATIVE_INFINITY,
@@ -193,7 +194,6 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     health,
   );
-
   /** A line of this time may come. The clock costs as much as reading a field, so it is asked once between two ticks. */
   let notAfter = wallClock === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   const countEvent = createEventCounter(cells);
@@ -201,8 +201,8 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
   const tick = (to: number): void => {
     if (wallClock !== undefined) notAfter = Number.NEGATIVE_INFINITY;
     // Also without progress: a line may have brought a window that was due already.
-    if (to > time.now) time.now = to;
-    const { now } = time;
+    const now = Math.max(to, time.now);
+    time.now = now;
     sequence.tick(now);
     repeats.tick(now);
     segments.tick(now);
@@ -285,7 +285,9 @@ export function createPipeline(options: PipelineOptions = {}): Pipeline {
     },
     bytes(bytes, start, end, origin, line, offset) {
       const event = scanner.scan(bytes, start, end, origin, line, offset);
-      return event === null ? null : take(event);
+      const taken = event && take(event);
+      ids.end();
+      return taken;
     },
     invalidUtf8: (origin) => cells.add('events_invalid_utf8', 1, [origin.source]),
     silent: segments.silent,

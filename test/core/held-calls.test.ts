@@ -3,23 +3,22 @@ import assert from 'node:assert/strict';
 import { FEW_WAITING } from '../../src/core/stages/joining.ts';
 import { close, type Line, RESET, runLines } from '../support/build-event.ts';
 import { holds } from '../support/property.ts';
+import { said } from '../support/said.ts';
 import { render } from '../support/traffic.ts';
 import { plans } from '../support/traffic-plan.ts';
 
 const WAITING = 'waiting';
-/** Owned by one process: places in the heaps of timers, what points back. */
-const UNSAID = ['place', 'indexed', 'owner', 'operation', 'waiting', 'wait'];
 
 function factsOf(lines: readonly Line[], before: readonly Line[]): string[] {
-  const said: string[] = [];
+  const facts: string[] = [];
   runLines([...before, ...lines], {
     tickEach: 1,
     onFact(fact) {
-      const text = JSON.stringify(fact, (key, value: unknown) => (UNSAID.includes(key) ? undefined : value));
-      if (!text.includes(WAITING)) said.push(text.replace(/"line":\d+/g, ''));
+      const text = said(fact);
+      if (!text.includes(WAITING)) facts.push(text.replace(/"line":\d+/g, ''));
     },
   });
-  return said;
+  return facts;
 }
 
 const waitingAt = (ts: number): Line[] =>

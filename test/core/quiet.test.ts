@@ -5,11 +5,13 @@ import fc from 'fast-check';
 import { createExchangeKey } from '../../src/core/model/exchange.ts';
 import { hash53 } from '../../src/core/model/hash53.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
+import { IdBytes } from '../../src/core/scan/id-bytes.ts';
 import { emptyAttempt } from '../../src/core/stages/attempt.ts';
 import { Quiet } from '../../src/core/stages/quiet.ts';
 import { SEED } from '../support/property.ts';
 
 const HOST = 'home';
+const NO_BYTES = new IdBytes();
 const createQuiet = () => new Quiet(createExchangeKey(HOST), emptyAttempt);
 let time = 0;
 /** A delivered attempt; its time tells it apart when it is written down and read again. */
@@ -29,8 +31,8 @@ test('quiet: in order of arrival, and found while it is here', () => {
   assert.equal(oldest(quiet), undefined);
   assert.equal(quiet.find('a', hash53('a')), undefined);
   const [a, b] = [attempt('a'), attempt('b')];
-  quiet.push(a, hash53('a'));
-  quiet.push(b, hash53('b'));
+  quiet.push(a, hash53('a'), NO_BYTES);
+  quiet.push(b, hash53('b'), NO_BYTES);
   assert.equal(oldest(quiet), a.judgedTs);
   isFound(quiet, b, hash53('b'));
   quiet.shift();
@@ -42,7 +44,7 @@ test('quiet: in order of arrival, and found while it is here', () => {
 test('quiet: keys of the same hash are told apart', () => {
   const quiet = createQuiet();
   const all = ['a', 'b', 'c'].map(attempt);
-  for (const each of all) quiet.push(each, 7);
+  for (const each of all) quiet.push(each, 7, NO_BYTES);
   for (const each of all) isFound(quiet, each, 7);
   quiet.shift();
   assert.equal(quiet.find('a', 7), undefined);
@@ -61,7 +63,7 @@ test('quiet: agrees with a list, over many times its size (property)', () => {
           const each = attempt(`x${number++}`);
           list.push(each);
           // Few hashes, so that searches run far.
-          quiet.push(each, hash53(each.key) % 5000 || 1);
+          quiet.push(each, hash53(each.key) % 5000 || 1, NO_BYTES);
         }
         const gone = list.slice(0, shift);
         list = list.slice(shift);

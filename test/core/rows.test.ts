@@ -5,6 +5,7 @@ import { createExchangeKey } from '../../src/core/model/exchange.ts';
 import { hash53 } from '../../src/core/model/hash53.ts';
 import type { Attempt } from '../../src/core/model/operation.ts';
 import type { Verdict } from '../../src/core/model/verdict.ts';
+import { IdBytes } from '../../src/core/scan/id-bytes.ts';
 import { emptyAttempt } from '../../src/core/stages/attempt.ts';
 import { FirstTry } from '../../src/core/stages/first-try.ts';
 import { plainCopy } from '../../src/core/stages/held-names.ts';
@@ -76,7 +77,7 @@ test(`quiet: what comes out is what went in, in order, found or not (seed ${SEED
     const attempt = delivered(n, roll);
     inside.push(plainCopy(attempt));
     // Used again at once, as the pool does.
-    if (quiet.push(attempt, hash53(attempt.key))) Object.assign(attempt, plainCopy(emptyAttempt()));
+    if (quiet.push(attempt, hash53(attempt.key), new IdBytes())) Object.assign(attempt, plainCopy(emptyAttempt()));
     if (roll.chance(0.1)) {
       const wanted = roll.pick(inside);
       const found = quiet.find(wanted.key, hash53(wanted.key)) as Attempt;

@@ -8,6 +8,7 @@ import type { Origin, WireEvent } from '../model/event.ts';
 import { type EventType, MAX_ID_BYTES } from '../model/fields.ts';
 import { isOfExchange, recordFrom, SLOTS } from '../model/record.ts';
 import { REQUIRED_FIELDS } from '../stages/decode.ts';
+import { IdBytes } from './id-bytes.ts';
 import { BOOL, COUNT, INT, isAt, Keys, TEXT, TS, TYPE, typeBit, UNIQUE, V } from './keys.ts';
 import { Texts } from './texts.ts';
 import {
@@ -30,6 +31,9 @@ import {
   ZERO,
 } from './words.ts';
 
+const EXCHANGE = SLOTS.get('exchange') as number;
+const ARGS_DIGEST = SLOTS.get('args_digest') as number;
+
 interface TypeSlots {
   readonly required: readonly number[];
   readonly bit: number;
@@ -37,6 +41,8 @@ interface TypeSlots {
 }
 
 export class LineScanner {
+  /** Those of the line that was scanned last, until they are ended. */
+  readonly ids = new IdBytes();
   readonly #keys = new Keys();
   readonly #texts = new Texts();
   readonly #types = new Map<string, TypeSlots>();
@@ -48,6 +54,8 @@ export class LineScanner {
   /** Values of the line in work by slot; undefined between two lines. */
   readonly #values: unknown[] = new Array(TS + 1).fill(undefined);
   readonly #used = new Uint8Array(1024);
+  /** Where the texts stand that differ from line to line, by slot. */
+  readonly #starts = new Int32Array(V);
   #bytes: TextBytes | null = null;
   #view: DataView = new DataView(new ArrayBuffer(0));
 
@@ -80,7 +88,19 @@ export class LineScanner {
       let complete = (this.#mayBe & bit) !== 0;
       for (const slot of required)
         if (values[slot] === undefined || values[slot] === null || values[slot] === '') complete = false;
-      if (complete) event = { type, ts, origin, line, offset, fields: recordFrom(values, ofExchange) };
+      if (complete) {
+        event = { type, ts, origin, line, offset, fields: recordFrom(values, ofExchange) };
+        const { exchange, args_digest } = event.fields;
+        const starts = this.#starts;
+        this.ids.begin(
+          bytes,
+          this.#view,
+          exchange,
+          starts[EXCHANGE] as number,
+          args_digest,
+          starts[ARGS_DIGEST] as number,
+        );
+      }
     }
     const used = this.#used;
     for (let i = count < 0 ? ~count : count; i > 0; ) values[used[--i] as number] = undefined;
@@ -95,6 +115,7 @@ export class LineScanner {
     let at = start;
     const keys = this.#keys;
     const texts = this.#texts;
+    const starts = this.#starts;
     let key = keys.start;
     if (bytes[start] !== OPEN_BRACE || bytes[last] !== CLOSE_BRACE) return ~count;
     // Stands at the brace or a comma.
@@ -138,6 +159,7 @@ export class LineScanner {
           if (kind === UNIQUE) {
             if (at === from || at - from > MAX_ID_BYTES) return ~count;
             value = textOf(bytes, from, at);
+            starts[slot] = from;
           } else {
             // Without the quote and what follows it.
             if (more > 0) hash = mix(hash, word << (32 - 8 * more));

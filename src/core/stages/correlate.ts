@@ -3,7 +3,6 @@
  * attempt, and counts the operation once when nothing can change its result any more. What a result means is decided in
  * outcome.ts, when it is over in ending.ts.
  */
-
 import type { WireEvent } from '../model/event.ts';
 import { createExchangeKey, type Exchange, isOperation, serverLabel } from '../model/exchange.ts';
 import type { Fact } from '../model/facts.ts';
@@ -11,6 +10,7 @@ import { hash53 } from '../model/hash53.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Attempt, Operation } from '../model/operation.ts';
 import type { Policy } from '../model/policy.ts';
+import type { IdBytes } from '../scan/id-bytes.ts';
 import type { Emit } from '../stage.ts';
 import { keepValues } from '../state.ts';
 import { BoundedMap, countEviction, type StoreHealth, TimerQueue } from '../store.ts';
@@ -43,16 +43,17 @@ export interface Correlate {
   held(): Iterable<string>;
 }
 
-/** An attempt whose time lies further ahead must not hold up the quiet ones behind it. */
+/** Further ahead an attempt must not hold up the quiet ones behind it. */
 const MAX_QUIET_SKEW_MS = 1000;
 
-/** `overdue`: a suspension is over by the clock of a line, though no tick has said so yet; its verdict is to come at once. */
+/** `overdue`: a suspension is over by the clock of a line, before a tick says so: its verdict is to come at once. `ids`: of the line in work. */
 export function createCorrelate(
   policy: Policy,
   health: StoreHealth,
   home: string,
   revive: Revive,
   overdue: (key: string) => void,
+  ids: IdBytes,
 ): Correlate {
   let out: Emit<Fact> = () => {};
   const joining = createJoining(health);
@@ -143,12 +144,12 @@ export function createCorrelate(
       countEviction(health, 'quiet_operations');
       endOldest();
     }
-    if (quiet.push(attempt, exchange.hash)) pool.release(attempt);
+    if (quiet.push(attempt, exchange.hash, ids)) pool.release(attempt);
   };
 
   const settle = (attempt: Attempt, event: WireEvent): void => {
-    // The first word that the caller got counts; a line delivered twice changes nothing.
     const { result } = event.fields;
+    // The first word that the caller got counts; a line delivered twice changes nothing.
     if (attempt.settled !== null || result === null || result === undefined) return;
     noteLine(attempt, event);
     attempt.settled = result;
@@ -200,7 +201,6 @@ export function createCorrelate(
     // One that was settled out of the quiet ones may still stand among them, and how long is a matter of ticks.
     return attempt?.counted === false && ts <= ending.joinableUntil(attempt) ? attempt : undefined;
   };
-
   /** It closed after its operation was counted: a timed-out call that the host left behind. */
   const rememberLate = (exchange: Exchange): void => {
     const attempt = pool.open(exchange);

@@ -4,6 +4,7 @@
  */
 import type { ExchangeKey } from '../model/exchange.ts';
 import type { Attempt } from '../model/operation.ts';
+import type { IdBytes } from '../scan/id-bytes.ts';
 import { keep } from '../state.ts';
 import type { StoreHealth } from '../store.ts';
 import type { Revive } from './revive.ts';
@@ -41,9 +42,9 @@ export class Quiet {
   }
 
   /** Returns whether the object is free again. */
-  push(attempt: Attempt, hash: number): boolean {
+  push(attempt: Attempt, hash: number, bytes: IdBytes): boolean {
     if (this.#tail - this.#head === this.rows.size) this.#grow();
-    return this.rows.write(this.#tail++ & (this.rows.size - 1), attempt, hash);
+    return this.rows.write(this.#tail++ & (this.rows.size - 1), attempt, hash, bytes);
   }
 
   /** Slices of what is here, oldest first. */

@@ -8,6 +8,7 @@ import type { Attempt } from '../model/operation.ts';
 import type { ServerPolicy } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Version } from '../protocol/revisions.ts';
+import type { IdBytes } from '../scan/id-bytes.ts';
 
 const NAMES = 11;
 /** Places in `codes` per row. */
@@ -63,6 +64,7 @@ export class Rows {
   readonly #names: unknown[];
   readonly #numbers: Float64Array;
   readonly #ids: Uint8Array;
+  readonly #view: DataView;
 
   constructor(
     readonly size: number,
@@ -72,6 +74,7 @@ export class Rows {
     this.#names = new Array(NAMES * size).fill(null);
     this.#numbers = new Float64Array(NUMBERS * size);
     this.#ids = new Uint8Array(IDS_BYTES * size);
+    this.#view = new DataView(this.#ids.buffer);
   }
 
   hash(row: number): number {
@@ -130,8 +133,8 @@ export class Rows {
     return Math.min((this.#flags(row) >> 12) & 127, ID_BYTES);
   }
 
-  /** Returns whether the object is free again: all of it was written down. */
-  write(row: number, attempt: Attempt, hash: number): boolean {
+  /** Returns whether the object is free again: all of it was written down. `bytes`: where its ids may stand as well. */
+  write(row: number, attempt: Attempt, hash: number, bytes: IdBytes): boolean {
     const numbers = this.#numbers;
     const n = row * NUMBERS;
     numbers[n] = hash;
@@ -139,8 +142,8 @@ export class Rows {
     const names = this.#names;
     const s = row * NAMES;
     const at = row * IDS_BYTES;
-    const exchange = isPlain(attempt) ? this.#writeId(at, attempt.exchange) : -1;
-    const digest = exchange < 0 ? -1 : this.#writeId(at + exchange, attempt.argsDigest);
+    const exchange = isPlain(attempt) ? this.#writeId(at, attempt.exchange, bytes) : -1;
+    const digest = exchange < 0 ? -1 : this.#writeId(at + exchange, attempt.argsDigest, bytes);
     if (digest < 0) {
       names[s] = attempt;
       return false;
@@ -275,10 +278,11 @@ export class Rows {
   }
 
   /** Its length, NO_ID for null, or -1: too long or no ASCII. */
-  #writeId(at: number, text: string | null): number {
+  #writeId(at: number, text: string | null, bytes: IdBytes): number {
     if (text === null) return NO_ID;
     const { length } = text;
     if (length > ID_BYTES) return -1;
+    if (bytes.copy(text, this.#view, at)) return length;
     const ids = this.#ids;
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i);

@@ -21,6 +21,7 @@ import { keepEvent } from '../model/keep.ts';
 import { LIMITS } from '../model/limits.ts';
 import type { Policy } from '../model/policy.ts';
 import { LISTEN } from '../protocol/methods.ts';
+import type { IdBytes } from '../scan/id-bytes.ts';
 import type { Emit, Stage } from '../stage.ts';
 import { keepMap } from '../state.ts';
 import { BoundedMap, type StoreHealth, TimerQueue } from '../store.ts';
@@ -61,13 +62,14 @@ interface Orphan extends Due {
 /** Payload lines kept for one open exchange; a host parses an answer once or twice. */
 const MAX_WAITING = 64;
 
-/** `held`: exchanges for which a payload line may still come, however many others closed since. */
+/** `ids`: those of the line in work. `held`: exchanges for which a payload line may still come, however many others closed since. */
 export function createTrack(
   policy: Policy,
   health: StoreHealth,
   home: string,
   revive: Revive,
   held: () => Iterable<string>,
+  ids: IdBytes,
 ): Track {
   const exchangeKey = createExchangeKey(home);
   let out: Emit<Tracked> = () => {};
@@ -175,7 +177,7 @@ export function createTrack(
     let exchange = openAt(key, event.ts);
     const first = exchange === undefined;
     if (exchange === undefined) {
-      const hash = hash53(key);
+      const hash = ids.hash(key);
       if (event.type === 'close' ? !closed.enter(hash) : closed.has(hash)) {
         out({ is: 'late', event });
         return;
