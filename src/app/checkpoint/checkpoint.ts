@@ -97,8 +97,11 @@ const EVERY_MS = 5000;
 const GROUP_MS = 100;
 /** For so long a disk that hangs may keep back numbers; then they are shown without it. */
 const HANG_MS = 60_000;
-/** A record is followed by ten times the time that it took, where nobody waits for it. */
+/** A record that no scrape waits for comes after so many times the time that the one before took: many senders wait, or nobody. */
 const REST = 10;
+const REST_UNASKED = 100;
+/** A crash must not cost more work than that. */
+const MAX_REST_MS = 60_000;
 
 /** What moves because numbers are shown or kept is no news, and moves while a record is taken. */
 const isOfExport = (key: string): boolean => key.startsWith('checkpoint_') || key.startsWith('otlp_');
@@ -207,13 +210,14 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     return done;
   }
 
-  const restMs = (least: number): number => Math.max(least, endedAt + REST * tookMs - elapsed());
+  const restMs = (least: number, rest: number): number =>
+    Math.max(least, Math.min(MAX_REST_MS, endedAt + rest * tookMs - elapsed()));
 
   function schedule(renew: () => Promise<unknown>): void {
     timer = setTimeout(async () => {
       if (movement(cells) !== committedMovement) await renew();
       if (timer !== undefined) schedule(renew);
-    }, restMs(EVERY_MS));
+    }, restMs(EVERY_MS, REST_UNASKED));
     timer.unref();
   }
 
@@ -225,7 +229,7 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
         const wait = setTimeout(() => {
           soon = undefined;
           commit().then(resolve);
-        }, restMs(GROUP_MS));
+        }, restMs(GROUP_MS, REST));
         endSoon = () => {
           clearTimeout(wait);
           resolve(false);
