@@ -214,10 +214,13 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     Math.max(least, Math.min(MAX_REST_MS, endedAt + rest * tookMs - elapsed()));
 
   function schedule(renew: () => Promise<unknown>): void {
-    timer = setTimeout(async () => {
-      if (movement(cells) !== committedMovement) await renew();
-      if (timer !== undefined) schedule(renew);
-    }, restMs(EVERY_MS, REST_UNASKED));
+    timer = setTimeout(
+      async () => {
+        if (movement(cells) !== committedMovement) await renew();
+        if (timer !== undefined) schedule(renew);
+      },
+      restMs(EVERY_MS, REST_UNASKED),
+    );
     timer.unref();
   }
 
@@ -226,10 +229,13 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
     commitSoon() {
       if (isStopped) return Promise.resolve(false);
       soon ??= new Promise((resolve) => {
-        const wait = setTimeout(() => {
-          soon = undefined;
-          commit().then(resolve);
-        }, restMs(GROUP_MS, REST));
+        const wait = setTimeout(
+          () => {
+            soon = undefined;
+            commit().then(resolve);
+          },
+          restMs(GROUP_MS, REST),
+        );
         endSoon = () => {
           clearTimeout(wait);
           resolve(false);
