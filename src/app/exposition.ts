@@ -24,7 +24,7 @@ export interface ExpositionOptions {
   /** undefined: nothing is kept, and numbers are shown as they come. */
   readonly checkpoint: Checkpoint | undefined;
   readonly start: Start;
-  /** Has the sources wait until what it returns is called. */
+  /** Has the sources wait until what it returns is called, where there are checkpoints. */
   readonly hold?: () => () => void;
   /** A new series shows 0 for so long. */
   readonly holdMs: number;
@@ -107,7 +107,8 @@ async function firstOf<T>(work: Promise<T>, otherwise: () => T, ms: number): Pro
 
 export function createExposition(options: ExpositionOptions): Exposition {
   const { cells, exporter, refresh, statuses, checkpoint, start, now, elapsed = () => performance.now() } = options;
-  const { hold = () => () => {} } = options;
+  // Without checkpoints each scrape has a snapshot of its own: some that overlap would hold the sources for good.
+  const hold = (checkpoint === undefined ? undefined : options.hold) ?? (() => () => {});
   const debut = createDebut();
   const rhythm = createScrapeRhythm(elapsed);
   const startedAt = elapsed();

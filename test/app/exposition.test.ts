@@ -6,23 +6,53 @@ import { createExposition } from '../../src/app/exposition.ts';
 import { createCells } from '../../src/core/measures/cells.ts';
 import { createPrometheusExporter } from '../../src/exporters/prometheus.ts';
 
+const checkpointOf = (parts: Partial<Checkpoint>): Checkpoint => ({
+  async commit(moment) {
+    await moment?.();
+    return true;
+  },
+  commitSoon: async () => true,
+  exposeUncommitted: async () => true,
+  caughtUp() {},
+  start() {},
+  stop: async () => {},
+  age: () => undefined,
+  ...parts,
+});
+
+test('the sources wait for an answer that others share, not for those that each scrape has to itself', async () => {
+  const asked: (boolean | undefined)[] = [];
+  for (const checkpoint of [checkpointOf({}), undefined]) {
+    const cells = createCells();
+    let isHeld: boolean | undefined;
+    const hold = () => {
+      isHeld = true;
+      return () => {
+        isHeld = false;
+      };
+    };
+    const exposition = createExposition({
+      ...{ cells, exporter: createPrometheusExporter(cells, { process: false }), refresh: () => {}, hold, checkpoint },
+      ...{ statuses: () => [], start: 'restored', holdMs: 0, now: () => 0, elapsed: () => 0 },
+    });
+    await exposition.scrape('text');
+    asked.push(isHeld);
+  }
+  assert.deepEqual(asked, [false, undefined]);
+});
+
 test('a snapshot whose record failed is not shown after a newer one that is durable', async () => {
   const cells = createCells();
   let now = 0;
   let isDurable = false;
   const marks: ((isExposed: boolean) => void)[] = [];
-  const checkpoint: Checkpoint = {
+  const checkpoint = checkpointOf({
     async commit(moment) {
       await moment?.();
       return isDurable;
     },
-    commitSoon: async () => true,
     exposeUncommitted: () => new Promise((resolve) => marks.push(resolve)),
-    caughtUp() {},
-    start() {},
-    stop: async () => {},
-    age: () => undefined,
-  };
+  });
   const exposition = createExposition({
     ...{ cells, exporter: createPrometheusExporter(cells, { process: false }), refresh: () => {}, statuses: () => [] },
     ...{ checkpoint, start: 'restored', holdMs: 0, withNumbers: true, now: () => now, elapsed: () => now },

@@ -110,6 +110,23 @@ for (const call of HANGS)
     assert.deepEqual((await stored())[0], [2, false]);
   });
 
+test('a disk that answers in time is not given up, however many answers are waited for at once', async (t) => {
+  const { checkpoint, stuck, said, hang, pass, release, count } = rig(t);
+  count();
+  assert.equal(await checkpoint.commit(), true);
+  hang('write');
+  count();
+  const committed = checkpoint.commit();
+  await until(() => stuck.length === 2);
+  pass(DISK_MS / 2 + 300);
+  hang('datasync');
+  for (const answer of stuck.splice(0)) answer();
+  await until(() => stuck.length === 1);
+  pass(1000);
+  release();
+  assert.equal(await committed, true, said.join());
+});
+
 test('what no record holds is not shown while the disk may still answer: the last numbers, then none, after a minute all the same', async (t) => {
   const { shows, count, hang, pass, said, stuck } = rig(t);
   count();

@@ -205,8 +205,8 @@ export function createCheckpoint(options: CheckpointOptions): Checkpoint {
       return write(moments);
     });
     waiting = { moments, done };
-    // Who waits for this record does not wait for the room of the next one.
-    running = done.then(makeRoom);
+    // Who waits for this record does not wait for the room of the next one. Where it failed, the slots have a mark to write meanwhile.
+    running = done.then((isDone) => (isDone ? makeRoom() : undefined));
     return done;
   }
 

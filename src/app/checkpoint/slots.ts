@@ -130,7 +130,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
 
   async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
     for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await patience.wait(file.write(bytes, done, bytes.length - done, at + done));
+      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
       done += bytesWritten;
     }
   }
@@ -140,7 +140,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
     patience.begin();
     for (const slot of [...(generation > 1 ? [1 - next] : []), ...(isLoose ? [next] : [])]) {
       const file = await opened(slot);
-      await writeAll(file, Buffer.from([1]), MARK_AT);
+      await patience.wait(writeAll(file, Buffer.from([1]), MARK_AT));
       await patience.wait(file.datasync());
     }
   }
@@ -163,7 +163,7 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
     const flush = async (): Promise<void> => {
       const full = piece.subarray(0, filled);
       crc = crc32(full, crc);
-      await writeAll(file, full, HEAD_BYTES + length);
+      await patience.wait(writeAll(file, full, HEAD_BYTES + length));
       length += filled;
       filled = 0;
     };
@@ -182,7 +182,9 @@ export function createSlots(folder: string, options: SlotsOptions = {}): Slots {
     const head = headOf(generation, length + filled, crc32(rest, crc), isExposed);
     isLoose = true;
     // In any order: what counts is that they agree. Both have ended before either is tried again.
-    const written = await Promise.allSettled([writeAll(file, rest, HEAD_BYTES + length), writeAll(file, head, 0)]);
+    const written = await patience.wait(
+      Promise.allSettled([writeAll(file, rest, HEAD_BYTES + length), writeAll(file, head, 0)]),
+    );
     for (const each of written) if (each.status === 'rejected') throw each.reason;
     return length + filled;
   }

@@ -18,7 +18,7 @@ const NUMBERS = 8;
 const ID_BYTES = 64;
 const IDS_BYTES = 2 * ID_BYTES;
 const NO_ID = 127;
-const MAX_CODE = 0x7e;
+const MAX_CODE = 0x7f;
 
 const OPEN_KNOWN = 1;
 const TERMINAL = 2;
