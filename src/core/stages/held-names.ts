@@ -1,7 +1,7 @@
 /**
  * Host, server and target of a call that failed are cut out of its key in the index (joining.ts) when somebody asks, and stand nowhere
- * else while it waits there: held for 600 s, names that never come again are most of what such a call weighs. Who asks, and who sets a
- * name, must not notice.
+ * else while it waits there among thousands: held for 600 s, names that never come again are most of what such a call weighs. Who asks,
+ * and who sets a name, must not notice.
  */
 import { intern, joined } from '../model/intern.ts';
 import { keptFields } from '../state.ts';
