@@ -46,8 +46,12 @@ export interface CrashReport {
 const SCRAPE_MS = [150, 230] as const;
 const HOUR = 3_600_000;
 const KILLS_PER_SERVER = 4;
-/** A snapshot is shared for 1 s: that a new series was shown as 0 outlives a kill only in the record after it. */
-const LIVES_MS = { short: [250, 750], long: [1500, 3000], shareOfLong: 0.25 } as const;
+/**
+ * A snapshot is shared for 1 s, so that the numbers of a short life stand. Each fourth life goes on until whoever scrapes has seen them
+ * rise, however slow the machine, and is killed a while after: that a new series was shown as 0 outlives a kill only in the record after.
+ */
+const LIVES_MS = { short: [250, 750], afterRise: [0, 1500] } as const;
+export const LIVES_PER_RISE = 4;
 
 /** One line in ten is of a server that began a few kills ago: its series are new while the sidecar is killed. */
 const lineOf = (n: number, ts: number, kill: number): string => {
@@ -143,6 +147,12 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
   const scrapers = SCRAPE_MS.map((everyMs) => ({ everyMs, answers: 0, refusals: 0, rises: 0, seen: new Increase() }));
   let storing: Storing | undefined;
   let stored: StoredAccount | undefined;
+  async function riseAgain(): Promise<void> {
+    const before = scrapers.map(({ seen }) => seen.rises);
+    const haveRisen = (): boolean => scrapers.every(({ seen }, i) => seen.rises > (before[i] as number));
+    await until(haveRisen, { timeoutMs: 60_000, what: `life ${kill} shows new numbers` });
+    await storing?.scrapedAgain();
+  }
   try {
     child = begin();
     await until(isUp, { timeoutMs: 60_000 });
@@ -161,7 +171,9 @@ export async function crashRun({ kills, seed, prometheus, say = () => {} }: Cras
     await until(isShown, { timeoutMs: 60_000, what: 'the first numbers' });
     await storing?.scrapedAgain();
     for (kill = 1; kill <= kills; kill++) {
-      const [least, most] = next() < LIVES_MS.shareOfLong ? LIVES_MS.long : LIVES_MS.short;
+      const isLong = kill % LIVES_PER_RISE === 0;
+      if (isLong) await riseAgain();
+      const [least, most] = isLong ? LIVES_MS.afterRise : LIVES_MS.short;
       await sleep(least + next() * (most - least));
       lastKillAt = Date.now();
       for (const scraper of scrapers) scraper.rises = scraper.seen.rises;
