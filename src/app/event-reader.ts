@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Origin } from '../core/model/event.ts';
 import { LIMITS } from '../core/model/limits.ts';
 import { createLineSplitter, type LineReceiver } from '../sources/line-splitter.ts';
+import { roomFor } from '../sources/room.ts';
 import { RuntimeFailure, reasonOf } from './exit.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -24,7 +25,7 @@ export function openEventReader(path: string, host: string, copy = path): EventR
   let bytesRead = 0;
   return {
     async read(receiver) {
-      const chunk = await input.read();
+      const chunk = await input.read(receiver);
       if (chunk === null) {
         splitter.end(receiver);
         return false;
@@ -43,7 +44,7 @@ export function openEventReader(path: string, host: string, copy = path): EventR
 
 interface Input {
   readonly size: number;
-  read(): Promise<Buffer | null>;
+  read(receiver: LineReceiver): Promise<Buffer | null>;
   close(): void;
 }
 
@@ -62,10 +63,11 @@ function openFile(path: string): Input {
     closeSync(fd);
     throw new RuntimeFailure(`cannot read ${path}: it is a directory (name its files, e.g. ${path}/*.ndjson)`);
   }
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let buffer: Buffer | undefined;
   return {
     size: stat.size,
-    async read() {
+    async read(receiver) {
+      buffer ??= roomFor(receiver, CHUNK_BYTES);
       try {
         const n = readSync(fd, buffer, 0, buffer.length, null);
         return n === 0 ? null : buffer.subarray(0, n);

@@ -85,6 +85,7 @@ function counting(pipeline: Pipeline, tally: FileTally | undefined): LineReceive
       if (taken) tally.accepted++;
       return taken;
     },
+    room: pipeline.room,
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
   };

@@ -66,6 +66,7 @@ function createSink(
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
     bytes: pipeline.bytes,
+    room: pipeline.room,
     silent: pipeline.silent,
     pause() {
       if (!hasBegun) {

@@ -3,14 +3,12 @@
  * registry cannot serve both. prom-client renders; it never holds a number of ours, because its own counters cannot be restored,
  * re-hash every label set on each touch, and double on concurrent async collection (docs/decisions/0003-own-cells.md).
  */
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import { type Metric, Registry } from 'prom-client';
 import type { Cells, Family } from '../core/measures/cells.ts';
 import type { Format } from './negotiate.ts';
 import { createOpenMetrics, type OpenMetrics } from './openmetrics.ts';
+import { processMetrics } from './process-metrics.ts';
 import { type IsHeld, type Sample, type Snapshot, takeSnapshot } from './samples.ts';
-
-/** prom-client's default metrics that are gauges with a counter's name: promtool refuses them. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   text: Registry.PROMETHEUS_CONTENT_TYPE,
@@ -45,7 +43,7 @@ const withoutExemplars = (samples: readonly Sample[]): Sample[] =>
   samples.map((sample) => (sample.exemplar === undefined ? sample : { ...sample, exemplar: undefined }));
 
 export interface PrometheusOptions {
-  /** Adds prom-client's default metrics of this process (not in a replay, where they would say nothing). */
+  /** Adds metrics of this process (process-metrics.ts; not in a replay, where they would say nothing). */
   readonly process: boolean;
   /** Called and awaited between two families: a rendering of 10,000 series takes longer than others should wait. */
   readonly turn?: () => Promise<void> | undefined;
@@ -54,12 +52,7 @@ export interface PrometheusOptions {
 export function createPrometheusExporter(cells: Cells, options: PrometheusOptions): PrometheusExporter {
   const { turn: pause = () => undefined } = options;
   const own = new Registry();
-  if (options.process) {
-    collectDefaultMetrics({ register: own });
-    for (const name of MISNAMED) own.removeSingleMetric(name);
-  }
-  const ofProcess = own.getMetricsAsArray() as unknown as Metric[];
-  own.clear();
+  const ofProcess = options.process ? processMetrics() : [];
   let snapshot: Snapshot = new Map();
   for (const family of cells.families())
     own.registerMetric(adapter(family, () => withoutExemplars(snapshot.get(family) ?? [])));

@@ -14,6 +14,7 @@ import { createFileTable, type Found, isFinished } from './file-table.ts';
 import type { Listing } from './glob-scan.ts';
 import { TAIL_BYTES } from './marks.ts';
 import { nextTurn } from './next-turn.ts';
+import { roomFor } from './room.ts';
 import type { LineSink } from './source.ts';
 import { reasonOf } from './system-error.ts';
 import type { TailedFile } from './tailed-file.ts';
@@ -25,8 +26,8 @@ const NAMES_PER_TURN = 256;
 
 export function createFileSet(options: FileSetOptions): FileSet {
   const { graceMs, renamedGraceMs, silentMs, idleMs, unstable, now, elapsed, report } = options;
-  // One buffer for all files: a slice is consumed before the next one is read.
-  const buffer = Buffer.allocUnsafe(options.sliceBytes + TAIL_BYTES);
+  /** One for all files: a slice is consumed before the next one is read. */
+  let buffer: Buffer | undefined;
   const faults = createFaultList(report.log, options.retryMs, elapsed);
   const descriptors = createDescriptorPool(options.maxOpenFiles, faults, report.log, elapsed);
   /** Round robin: the next in turn first. */
@@ -228,6 +229,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       }
     },
     readNext(sink, most) {
+      buffer ??= roomFor(sink, options.sliceBytes + TAIL_BYTES);
       const room = most < options.sliceBytes ? buffer.subarray(0, most + TAIL_BYTES) : buffer;
       for (const file of queue) {
         queue.delete(file);

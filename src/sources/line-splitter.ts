@@ -28,8 +28,11 @@ export interface LineSplitterOptions {
 }
 
 export interface LineSplitter {
-  /** Delivers every line that ends in this chunk. The chunk may be reused afterwards. */
-  push(chunk: Buffer, sink: LineReceiver): void;
+  /**
+   * Delivers every line that ends in this chunk, or `mostLines` of them. The chunk may be reused afterwards. Returns how many of its bytes
+   * were taken: all, unless there were more lines than that.
+   */
+  push(chunk: Buffer, sink: LineReceiver, mostLines?: number): number;
   /** The input is complete: an unterminated last line is a line. */
   end(sink: LineReceiver): void;
   /** The input is gone: an unterminated last line will never be whole and is rejected. */
@@ -175,11 +178,15 @@ export function createLineSplitter({
   }
 
   return {
-    push(chunk, sink) {
+    push(chunk, sink, mostLines = Number.POSITIVE_INFINITY) {
+      const last = line + mostLines;
       let start = 0;
       if (pending > 0) {
         const end = chunk.indexOf(LF);
-        if (end === -1) return hold(chunk);
+        if (end === -1) {
+          hold(chunk);
+          return chunk.length;
+        }
         hold(chunk.subarray(0, end));
         emitHeld(sink);
         next(1);
@@ -189,6 +196,7 @@ export function createLineSplitter({
       if (lastEnd >= start) {
         const encoding = encodingOf(chunk.subarray(start, lastEnd));
         while (start <= lastEnd) {
+          if (line === last) return start;
           const end = chunk.indexOf(LF, start);
           if (end > start) emit(chunk, start, end, encoding, sink);
           else cleaned('blank', sink);
@@ -198,6 +206,7 @@ export function createLineSplitter({
         }
       }
       if (start < chunk.length) hold(chunk.subarray(start));
+      return chunk.length;
     },
     end(sink) {
       if (pending === 0) return;

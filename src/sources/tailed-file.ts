@@ -10,11 +10,14 @@ import type { FilePosition } from './file-state.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { createPlaceMarks } from './marks.ts';
 import { lineStartBefore } from './read-back.ts';
-import { endOfSlice, LINE_COST_BYTES } from './slice.ts';
 import type { TailedFile, TailedFileOptions } from './tailed-file-types.ts';
 
 export type { TailedFile, TailedFileOptions };
 
+/** A turn ends after so many lines, however short they are: each has its own cost, and a broken one the highest. */
+const MAX_TURN_LINES = 1024;
+/** To read a short line takes about as long as to read so much of a long one. */
+const LINE_COST_BYTES = 256;
 /** What one look adds to the time watched: after a pause of the machine the writer gets its time to say that it lives. */
 const MAX_WATCH_MS = 10_000;
 
@@ -195,18 +198,18 @@ export function createTailedFile(options: TailedFileOptions): TailedFile {
       const got = readSync(fd!, buffer, 0, buffer.length, offset - tail.length);
       if (got < tail.length || tail.compare(buffer, 0, tail.length) !== 0) return restart(proved);
       proved = Math.max(proved, size);
-      const slice = endOfSlice(buffer, tail.length, got);
-      const count = slice.end - tail.length;
       const before = lines.accepted;
-      splitter.push(buffer.subarray(tail.length, slice.end), lines.receiver);
+      const firstLine = splitter.position().line;
+      const count = splitter.push(buffer.subarray(tail.length, got), lines.receiver, MAX_TURN_LINES);
+      const taken = splitter.position().line - firstLine;
       if (lines.accepted > before) deliveredAt = now();
-      marks.advance(buffer, offset, slice.end, splitter.pendingBytes());
+      marks.advance(buffer, offset, tail.length + count, splitter.pendingBytes());
       saved = undefined;
       offset += count;
       if (count > 0) report.count('read_bytes', count);
       // Nothing behind the marker: the size seen last is out of date, the next look tells.
       if (count === 0 || offset > size) size = offset;
-      return Math.max(count, slice.lines * LINE_COST_BYTES);
+      return Math.max(count, taken * LINE_COST_BYTES);
     },
     discard(sink) {
       lines.sink = sink;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { hash53, hash53Of } from '../../src/core/model/hash53.ts';
 import { createPipeline, type Pipeline } from '../../src/core/pipeline.ts';
 import { IdBytes } from '../../src/core/scan/id-bytes.ts';
-import type { TextBytes } from '../../src/core/scan/words.ts';
+import type { TextBytes } from '../../src/core/scan/text-bytes.ts';
 import { ORIGIN } from '../support/build-event.ts';
 import { holds } from '../support/property.ts';
 import { said } from '../support/said.ts';

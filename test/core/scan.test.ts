@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { EVENT_TYPES, type EventType, FIELDS, type FieldName, fieldsOf } from '../../src/core/model/fields.ts';
 import { isOfExchange, recordFrom, SLOTS } from '../../src/core/model/record.ts';
 import { LineScanner } from '../../src/core/scan/scan.ts';
-import type { TextBytes } from '../../src/core/scan/words.ts';
+import type { TextBytes } from '../../src/core/scan/text-bytes.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
 import { ANSWERED, close, ORIGIN, open } from '../support/build-event.ts';
 import { mutant, validLine } from '../support/mutate.ts';
@@ -97,11 +97,79 @@ test('scan: what only decode may judge is left to it', () => {
     assert.equal(scanned(scanner, text), null, text);
 });
 
-test('scan: duplicate keys, the last one counts', () => {
+test('scan: duplicate keys are left to decode, of which the last one counts', () => {
   const scanner = new LineScanner();
   const rest = '"v":1,"type":"open","ts":5,"exchange":"x"';
   for (const more of ['"seq":1,"seq":2', '"seq":1,"seq":null', '"exchange":"y"', '"ts":6', '"type":"headers"'])
-    assert.ok(compare(scanner, `{${rest},${more}}`), more);
+    assert.equal(scanned(scanner, `{${rest},${more}}`), null, more);
+});
+
+test('scan: lines in its own memory, lines elsewhere, and lines longer than it copies', () => {
+  const scanner = new LineScanner();
+  const room = scanner.room(200_000) as Uint8Array;
+  const own = Buffer.from(room.buffer, room.byteOffset, room.length) as Buffer & TextBytes;
+  const line = (n: number, more: object = {}) =>
+    JSON.stringify(close(`x${n}`, n, { ...ANSWERED, rpc_id: `${n}`, server: `s${n % 3}`, ...more }));
+  for (let n = 0; n < 60; n++) {
+    const text = line(n, n % 7 === 0 ? { rpc_id: null, status: 500 + n } : {});
+    if (n % 2 === 0) assert.ok(compare(scanner, text), text);
+    else {
+      const at = (n * 977) % 1000;
+      own.fill('}', 0, 2000);
+      own.write(text, at, 'latin1');
+      assert.deepStrictEqual(scanner.scan(own, at, at + text.length, ORIGIN, 3, 77), expected(text));
+    }
+  }
+  // Of a text as long as this the event has the beginning, which only decode cuts.
+  const long = line(60, { target: 't'.repeat(70_000) });
+  assert.equal(scanned(scanner, long), null);
+  own.write(long, 0, 'latin1');
+  assert.equal(scanner.scan(own, 0, long.length, ORIGIN, 3, 77), null);
+  assert.ok(compare(scanner, line(61)));
+  // At the very end of the room.
+  const last = line(62);
+  own.write(last, own.length - last.length, 'latin1');
+  assert.deepStrictEqual(scanner.scan(own, own.length - last.length, own.length, ORIGIN, 3, 77), expected(last));
+});
+
+test('scan: there is memory for a few sources, and each has its own', () => {
+  const scanner = new LineScanner();
+  const rooms: Uint8Array[] = [];
+  for (let room = scanner.room(256 * 1024); room !== undefined; room = scanner.room(256 * 1024)) rooms.push(room);
+  assert.ok(rooms.length >= 4, `${rooms.length} rooms`);
+  for (const [i, room] of rooms.entries()) room.fill(i + 1);
+  for (const [i, room] of rooms.entries()) assert.ok(room.every((byte) => byte === i + 1));
+  assert.ok(compare(scanner, JSON.stringify(close('x1', 10, ANSWERED))));
+});
+
+test(`scan: more texts than the table holds, some of them many times (seed ${SEED})`, () => {
+  const roll = dice(SEED);
+  const scanner = new LineScanner();
+  // Lengths around those at which the table compares, and gives up.
+  const name = (n: number) =>
+    `${n}`.padEnd([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 80][n % 14] as number, 'n');
+  let taken = 0;
+  for (let i = 0; i < 60_000; i++) {
+    const few = roll.int(40);
+    const text = JSON.stringify(
+      close(`x${i}`, i, {
+        ...ANSWERED,
+        ...{
+          server: name(roll.chance(0.5) ? few : roll.int(20_000)),
+          endpoint: name(few),
+          target: name(roll.int(9000)),
+        },
+        // One that its field does not take, whatever else the line brought.
+        ...(roll.chance(0.1) && { writer: name(roll.int(5000)), host: roll.chance(0.5) ? 'h'.repeat(129) : 'h' }),
+        ...(roll.chance(0.1) && { how: roll.chance(0.5) ? 'eof' : 'later' }),
+      }),
+    );
+    const event = scanned(scanner, roll.chance(0.05) ? text.slice(0, -roll.int(60) - 1) : text);
+    if (event === null) continue;
+    taken++;
+    assert.deepStrictEqual(event, expected(text), text);
+  }
+  assert.ok(taken > 30_000, `${taken} taken`);
 });
 
 test(`scan: ${MUTANTS} mutations, never another result than decode (seed ${SEED})`, () => {

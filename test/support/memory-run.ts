@@ -5,7 +5,7 @@
  */
 import { keepHeapSmall, tendHeap } from '../../src/app/memory.ts';
 import { createPipeline } from '../../src/core/pipeline.ts';
-import type { TextBytes } from '../../src/core/scan/words.ts';
+import type { TextBytes } from '../../src/core/scan/text-bytes.ts';
 import { nextTurn } from '../../src/sources/next-turn.ts';
 import {
   ANSWERED,

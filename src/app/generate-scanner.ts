@@ -1,0 +1,76 @@
+/**
+ * `npm run generate:scanner`: compiles assembly/ and writes it, with the numbers that both sides speak in, as a module of the core.
+ * `-- --check`: compares, exits 1 on drift.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PATH = 'src/core/scan/program.ts';
+/** Whoever makes the memory chooses its size; the compiler looks whether the tables fit. */
+const PAGES = 8;
+const OPTIONS = ['--runtime', 'stub', '-O3', '--noAssert', '--enable', 'simd', '--importMemory', '--zeroFilledMemory'];
+
+/** As far as it is used: Node's own types do not have it. */
+declare const WebAssembly: {
+  Memory: new (size: { initial: number }) => object;
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { readonly exports: Readonly<Record<string, object>> };
+  Global: abstract new () => { readonly value: number };
+};
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** @throws Error after the compiler has said on stderr what is wrong. */
+function compile(): Buffer<ArrayBuffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tailfin-scanner-'));
+  try {
+    const out = join(folder, 'program.wasm');
+    const asc = [join(root, 'node_modules/assemblyscript/bin/asc.js'), 'assembly/index.ts', '--outFile', out];
+    execFileSync(process.execPath, [...asc, '--initialMemory', String(PAGES), ...OPTIONS], { cwd: root });
+    return Buffer.from(readFileSync(out));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function numbersOf(program: Buffer<ArrayBuffer>): [string, number][] {
+  const memory = new WebAssembly.Memory({ initial: PAGES });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(program), { env: { memory } });
+  return Object.entries(exports).flatMap(([name, value]) =>
+    value instanceof WebAssembly.Global ? [[name, value.value] as [string, number]] : [],
+  );
+}
+
+function render(): string {
+  const program = compile();
+  const numbers = numbersOf(program).map(([name, value]) => `export const ${name} = ${value};`);
+  return `/**
+ * Generated from assembly/ by \`npm run generate:scanner\`: the program of the scanner, and the numbers that it and its user speak in
+ * (what they mean stands in assembly/layout.ts).
+ */
+
+${numbers.join('\n')}
+
+/** Base64. It imports nothing but its memory, \`env.memory\`. */
+export const PROGRAM =
+  '${program.toString('base64')}';
+`;
+}
+
+const text = render();
+let current = '';
+try {
+  current = readFileSync(root + PATH, 'utf8');
+} catch {
+  // It is to be made.
+}
+if (text !== current && process.argv.includes('--check')) {
+  console.error(`${PATH} is out of date: run npm run generate`);
+  process.exitCode = 1;
+} else if (text !== current) {
+  writeFileSync(root + PATH, text);
+  console.log(`wrote ${PATH}`);
+}
