@@ -12,9 +12,14 @@ import { until } from './until.ts';
 
 export const PROMETHEUS = process.env.TAILFIN_PROMETHEUS || 'prometheus';
 
-/** undefined: it is not there. A build of one's own does not know its version: it has the name of its file. */
+/**
+ * undefined: it is not there. A build of one's own does not know its version: it has the name of its file.
+ * @throws Error where TAILFIN_PROMETHEUS names it: whoever asks for one wants no check skipped.
+ */
 export function prometheusVersion(binary = PROMETHEUS): string | undefined {
   const { error, stdout, stderr } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
+  if (error !== undefined && binary === process.env.TAILFIN_PROMETHEUS)
+    throw new Error(`TAILFIN_PROMETHEUS=${binary}: ${(error as NodeJS.ErrnoException).code ?? error.message}`);
   if (error !== undefined) return undefined;
   return /version (\S+)/.exec(stdout + stderr)?.[1]?.replace(/[,+].*/, '') ?? binary;
 }
