@@ -241,7 +241,7 @@ export const SERVER_KEYS = {
   sticky: {
     path: 'sticky',
     type: 'boolean',
-    doc: 'Are the requests of one session bound to one instance? Unset: as the server itself declares.',
+    doc: 'Does discovery stay with one instance for a logical request? It changes no verdict: that an instance answers proves nothing about an earlier attempt.',
   },
   readOnlyTools: {
     path: 'read_only_tools',
