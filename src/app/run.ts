@@ -144,6 +144,9 @@ export async function run({ config, log, signal, now = Date.now, env = process.e
   }
 }
 
+const NO_SCANNER =
+  'no WebAssembly with 128-bit words here (--jitless, or too little address space): lines are read at half the speed';
+
 const longestIntervalMs = ({ scrapeIntervalSeconds }: Config, settings: OtelSettings | undefined): number =>
   Math.max(1000 * scrapeIntervalSeconds, settings?.targets.metrics === undefined ? 0 : settings.metricsIntervalMs);
 
@@ -214,6 +217,7 @@ async function live(
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
+  if (pipeline.room(0) === undefined) sayFault('info', NO_SCANNER, 'scanner_missing');
   // A scrape finds a durable snapshot from the start on, and code and slots that are ready for the next record.
   const begins = (): void => void (checkpoint !== undefined && exposition.renew());
   const sink = createSink(pipeline, sources, gate, now, begins);

@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { ANSWERED, close } from '../support/build-event.ts';
-import { ensureBuilt, start, stdoutOf, tailfin, tempFolder } from '../support/cli.ts';
+import { ensureBuilt, start, startSidecar, stdoutOf, tailfin, tempFolder } from '../support/cli.ts';
+import { until } from '../support/until.ts';
 
 before(ensureBuilt);
 const JITLESS = { env: { NODE_OPTIONS: '--jitless' } };
@@ -24,4 +25,18 @@ test('--jitless: a replay shows what it shows elsewhere', async (t) => {
   assert.equal(code, 0);
   assert.match(stdout, /^tailfin_events_total\{.*\} 500$/m);
   assert.equal(stdout, await stdoutOf(args));
+});
+
+test('--jitless: a sidecar says so, and counts', async (t) => {
+  const folder = tempFolder(t);
+  const line = JSON.stringify(close('x1', 1000, ANSWERED));
+  writeFileSync(join(folder, 'events.ndjson'), `${line}\n`);
+  const args = ['--state-dir', '', '--scrape-interval-seconds', '0'];
+  const slow = await startSidecar(t, join(folder, '*'), { ...JITLESS, args });
+  // What is new shows 0 at first.
+  await until(async () => (await slow.scrape()).sum('tailfin_events_total') === 1, { timeoutMs: 30_000, everyMs: 50 });
+  assert.match(slow.stderr(), /"kind":"scanner_missing"/);
+  const fast = await startSidecar(t, join(folder, '*'), { args });
+  await fast.scrape();
+  assert.doesNotMatch(fast.stderr(), /scanner_missing/);
 });
