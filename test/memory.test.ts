@@ -3,16 +3,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { LIMITS } from '../src/core/model/limits.ts';
 import { createPipeline } from '../src/core/pipeline.ts';
 import { ANSWERED, close, ORIGIN, open, RESET, sampleSum } from './support/build-event.ts';
 import { hostile } from './support/hostile.ts';
+import { liveHeap } from './support/live-heap.ts';
 import { SEED } from './support/property.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** The most that each store may hold: its own cap in limits.ts. */
 const CAPS: Readonly<Record<string, number>> = {
@@ -86,12 +82,6 @@ function heldAfter(kind: 'calm' | 'hostile', exchanges: number): Held {
   return JSON.parse(run.stdout) as Held;
 }
 const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-/** The heap that is alive, in MiB. */
-const liveHeap = (): number => {
-  collectGarbage();
-  collectGarbage();
-  return process.memoryUsage().heapUsed / 2 ** 20;
-};
 
 test('memory is bounded whatever ids come: every store at its cap, evictions counted, no garbage kept', () => {
   const pipeline = createPipeline();

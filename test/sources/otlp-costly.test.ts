@@ -1,14 +1,10 @@
 /** OTLP requests that are made to cost: refused or rejected, in bounded time and memory. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { OtlpFormat } from '../../src/sources/otlp/deliver.ts';
 import { LOGS, type Signal, TRACES } from '../../src/sources/otlp/signals.ts';
+import { collectGarbage } from '../support/live-heap.ts';
 import { type Delivered, deliver, field, inRequest } from '../support/otlp-deliver.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('requests that are made to cost', () => {
   /** The heap that is used at most, in MiB over what it was. */

@@ -4,8 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../support/live-heap.ts';
 import { until } from '../support/until.ts';
 import { startFixture } from './mcp-fixture.ts';
 import { rig } from './rig.ts';
@@ -163,13 +162,7 @@ test('the wrapped function looks like the one it wraps, and wraps once', async (
   await assert.rejects(Reflect.apply(fetch, undefined, []), TypeError);
 });
 
-function collector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-}
-
 test('dropped responses do not hold their connections, and their exchanges end', async (t) => {
-  const gc = collector();
   const server = await startFixture(t);
   const tap = rig();
   const init = { method: 'POST', headers, body: body('hang') };
@@ -179,7 +172,7 @@ test('dropped responses do not hold their connections, and their exchanges end',
   assert.ok(server.sockets() >= 50);
   await until(
     async () => {
-      gc();
+      collectGarbage();
       await turn();
       return server.sockets() === 0;
     },
@@ -190,7 +183,6 @@ test('dropped responses do not hold their connections, and their exchanges end',
 });
 
 test('a text that is waited for ends by itself, also when its response is collected meanwhile', async () => {
-  const gc = collector();
   const [head, tail] = ['{"jsonrpc":"2.0","id":1,', '"result":{}}'].map((text) => new TextEncoder().encode(text));
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const source = new ReadableStream<Uint8Array>({
@@ -207,7 +199,7 @@ test('a text that is waited for ends by itself, also when its response is collec
   await until(
     async () => {
       await turn();
-      gc();
+      collectGarbage();
       return response.deref() === undefined;
     },
     { timeoutMs: 30_000, what: () => 'the response was not collected' },
