@@ -1,7 +1,7 @@
 /**
  * The byte work of the line scanner (src/core/scan): a line as writers send it - flat, printable ASCII, no escapes, no blanks, declared
  * fields only, each once - to what differs from the line before. It knows no names and no strings, only slots. At any doubt it gives
- * up, and the line takes the long way. AssemblyScript: TypeScript for WebAssembly (docs/decisions/0023-scanner.md).
+ * up, and the line takes the long way. AssemblyScript: TypeScript for WebAssembly (docs/decisions/0021-scanner.md).
  */
 import {
   areFewSame,

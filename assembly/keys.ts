@@ -3,7 +3,7 @@
  * confirmed, not searched.
  */
 import { hashOf, maskAt, QUOTE } from './bytes';
-import { KEY_PLACES, KEY_SIZE, KEYS, KEYS_BY_HASH, MAX_KEY_BYTES, MAX_KEYS } from './layout';
+import { KEY_PLACES, KEY_SIZE, KEYS, KEYS_BY_HASH, MAX_KEY_BYTES, MAX_KEYS, MAX_SLOTS } from './layout';
 import { noPlace, Place } from './texts';
 
 @unmanaged
@@ -45,7 +45,7 @@ function hashed(place: usize): usize {
 
 /** Its name, quotes and colon stand at `at`. Before the first line; the one that most lines begin with comes first. */
 export function addKey(at: usize, length: usize, slot: i32, kind: i32, types: i32): void {
-  assert(count < MAX_KEYS && length <= MAX_KEY_BYTES);
+  assert(count < MAX_KEYS && length <= MAX_KEY_BYTES && slot < MAX_SLOTS);
   const key = keyAt(count++);
   memory.copy(changetype<usize>(key), at, length);
   key.headMask = maskAt(min<usize>(length, 16));

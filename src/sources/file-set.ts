@@ -229,6 +229,7 @@ export function createFileSet(options: FileSetOptions): FileSet {
       }
     },
     readNext(sink, most) {
+      if (queue.size === 0) return undefined;
       buffer ??= roomFor(sink, options.sliceBytes + TAIL_BYTES);
       const room = most < options.sliceBytes ? buffer.subarray(0, most + TAIL_BYTES) : buffer;
       for (const file of queue) {

@@ -52,8 +52,6 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const BOM = [0xef, 0xbb, 0xbf] as const;
 const EMPTY = Buffer.alloc(0);
-/** Room behind a line that is held, so that it can be read in whole words. */
-const PAST_END = 8;
 
 // latin1 decodes ASCII to the same text as utf8, without looking at the bytes again.
 const encodingOf = (bytes: Buffer): Encoding => (isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : 'mixed');
@@ -149,8 +147,8 @@ export function createLineSplitter({
       held = EMPTY;
       return;
     }
-    if (length + PAST_END > held.length) {
-      const grown = Buffer.allocUnsafe(Math.min(maxLineBytes + 1, Math.max(length, 2 * held.length)) + PAST_END);
+    if (length > held.length) {
+      const grown = Buffer.allocUnsafe(Math.min(maxLineBytes + 1, Math.max(length, 2 * held.length)));
       held.copy(grown, 0, 0, heldLength);
       held = grown;
     }

@@ -1,8 +1,17 @@
 /** The short way from bytes to an event against the long one: the same event, or none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EVENT_TYPES, type EventType, FIELDS, type FieldName, fieldsOf } from '../../src/core/model/fields.ts';
+import {
+  EVENT_TYPES,
+  type EventType,
+  FIELDS,
+  type FieldName,
+  type FieldSpec,
+  fieldsOf,
+} from '../../src/core/model/fields.ts';
 import { isOfExchange, recordFrom, SLOTS } from '../../src/core/model/record.ts';
+import { createMachine, LINE_AT, type Machine } from '../../src/core/scan/machine.ts';
+import { KIND_COUNT } from '../../src/core/scan/program.ts';
 import { LineScanner } from '../../src/core/scan/scan.ts';
 import type { TextBytes } from '../../src/core/scan/text-bytes.ts';
 import { decode, isRejection } from '../../src/core/stages/decode.ts';
@@ -54,6 +63,35 @@ test('scan: an ordinary line is taken, and nothing of it is left in the next one
     null,
   );
   assert.ok(compare(scanner, '{"v":1,"type":"close","ts":5,"exchange":"x3","how":"eof"}'));
+});
+
+test('scan: a line of any type, with all that it may say but objects, is taken', () => {
+  const scanner = new LineScanner();
+  const sample = ({ is }: FieldSpec, n: number): unknown => {
+    if (typeof is !== 'string') return is[n % is.length];
+    if (is === 'object') return null;
+    if (is === 'bool') return n % 2 === 0;
+    return ['id', 'word', 'text'].includes(is) ? `i${n}` : n;
+  };
+  for (const type of Object.keys(EVENT_TYPES) as EventType[])
+    for (let n = 1; n <= 3; n++) {
+      const fields = fieldsOf(type).map((name, i) => [name, sample(FIELDS[name], n + i)]);
+      const text = JSON.stringify({ v: 1, type, ts: n, ...Object.fromEntries(fields) });
+      assert.ok(compare(scanner, text), text);
+    }
+});
+
+test('scan: a key for which the program has no place is refused, not cut', () => {
+  const { program, bytes } = createMachine() as Machine;
+  const add = (key: string, slot: number) => {
+    for (let i = 0; i < key.length; i++) bytes[LINE_AT + i] = key.charCodeAt(i);
+    program.addKey(LINE_AT, key.length, slot, KIND_COUNT, -1);
+  };
+  add(`"${'k'.repeat(29)}":`, 127);
+  assert.throws(() => add(`"${'k'.repeat(30)}":`, 0));
+  assert.throws(() => add('"k":', 128));
+  for (let i = 1; i < 127; i++) add(`"k${i}":`, i);
+  assert.throws(() => add('"k":', 0));
 });
 
 test('scan: what only decode may judge is left to it', () => {
