@@ -42,13 +42,14 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** `begins`: a source has looked around and is about to deliver for the first time. */
+/** `begins`: a source has looked around and is about to deliver for the first time. `noScanner`: lines cannot be read the short way. */
 function createSink(
   pipeline: Pipeline,
   sources: readonly Source[],
   gate: Gate,
   now: () => number,
   begins: () => void,
+  noScanner: () => void,
 ): LineSink {
   let hasBegun = false;
   // Asked again each time: a record may begin as another answer is done.
@@ -66,7 +67,11 @@ function createSink(
     reject: pipeline.reject,
     invalidUtf8: pipeline.invalidUtf8,
     bytes: pipeline.bytes,
-    room: pipeline.room,
+    room(bytes) {
+      const room = pipeline.room(bytes);
+      if (room === null) noScanner();
+      return room;
+    },
     silent: pipeline.silent,
     pause() {
       if (!hasBegun) {
@@ -217,10 +222,10 @@ async function live(
   });
   const server = await startListener(config.metricsListen, metricsApp);
   log('info', `metrics on http://${server.address}/metrics`, { version: VERSION });
-  if (pipeline.room(0) === undefined) sayFault('info', NO_SCANNER, 'scanner_missing');
   // A scrape finds a durable snapshot from the start on, and code and slots that are ready for the next record.
   const begins = (): void => void (checkpoint !== undefined && exposition.renew());
-  const sink = createSink(pipeline, sources, gate, now, begins);
+  const noScanner = (): void => sayFault('info', NO_SCANNER, 'scanner_missing');
+  const sink = createSink(pipeline, sources, gate, now, begins, noScanner);
   let local: RunningServer | undefined;
   try {
     const parts = [

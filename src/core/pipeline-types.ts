@@ -39,9 +39,9 @@ export interface Pipeline {
   ): number | Rejection | null;
   /**
    * Memory for so many bytes of lines, of which there is little: lines that stand there are read the fastest. Undefined: none is left,
-   * any other memory will do.
+   * any other memory will do. Null: this host has no scanner, and every line takes the long way.
    */
-  room(bytes: number): Uint8Array | undefined;
+  room(bytes: number): Uint8Array | null | undefined;
   /** An event that was decoded elsewhere (a replay merges files by time first). */
   accept(event: WireEvent): void;
   reject(reason: RejectionReason, origin: Origin): void;

@@ -19,8 +19,8 @@ export interface LineSink {
     line: number,
     offset: number,
   ): number | Rejection | null;
-  /** Memory for so many bytes in which it reads lines the fastest; undefined: there is none left. */
-  room?(bytes: number): Uint8Array | undefined;
+  /** Memory for so many bytes in which it reads lines the fastest; undefined or null: there is none. */
+  room?(bytes: number): Uint8Array | null | undefined;
   /** A line that never became text: longer than the limit, unfinished when its file ended for good, or a record that is no event. */
   reject(reason: RejectionReason, origin: Origin, line: number, offset: number): void;
   /** The line about to be delivered held bytes that are no UTF-8 (they became U+FFFD). */

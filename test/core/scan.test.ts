@@ -173,7 +173,7 @@ test('scan: lines in its own memory, lines elsewhere, and lines longer than it c
 test('scan: there is memory for a few sources, and each has its own', () => {
   const scanner = new LineScanner();
   const rooms: Uint8Array[] = [];
-  for (let room = scanner.room(256 * 1024); room !== undefined; room = scanner.room(256 * 1024)) rooms.push(room);
+  for (let room = scanner.room(256 * 1024); room; room = scanner.room(256 * 1024)) rooms.push(room);
   assert.ok(rooms.length >= 4, `${rooms.length} rooms`);
   for (const [i, room] of rooms.entries()) room.fill(i + 1);
   for (const [i, room] of rooms.entries()) assert.ok(room.every((byte) => byte === i + 1));

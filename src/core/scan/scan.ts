@@ -101,10 +101,10 @@ export class LineScanner {
     return machine;
   }
 
-  /** Memory for this many bytes of lines: such as stand there need not be copied. Undefined: none is left. */
-  room(bytes: number): Uint8Array | undefined {
+  /** Memory for this many bytes of lines: such as stand there need not be copied. Undefined: none is left. Null: there is no scanner. */
+  room(bytes: number): Uint8Array | null | undefined {
     const machine = this.#machine === undefined ? this.#start() : this.#machine;
-    return machine?.room(bytes);
+    return machine === null ? null : machine.room(bytes);
   }
 
   /** The event of the line in `bytes[start, end)`, or null: it takes the long way. */
