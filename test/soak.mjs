@@ -37,6 +37,10 @@ const LOOP_P99_MS = 50;
 const QUIET_P99_MS = 20;
 const MINUTE_MS = 60_000;
 
+/** What is remembered of calls to compare later ones with has room for two minutes of 500 exchanges/s. It makes findings, no total. */
+const isForgetful = ({ name, labels }) =>
+  name === 'tailfin_state_evictions_total' && labels.store === 'successful_writes';
+
 const main = process.env.BENCH_MAIN ?? fileURLToPath(new URL('../dist/main.js', import.meta.url));
 if (!existsSync(main)) {
   console.error(`${main} is missing: run \`npm run build\` first`);
@@ -168,7 +172,10 @@ async function soak({ pid, url, localUrl, folder }) {
   const wanted = `tailfin_events_rejected_total: ${again}, expected 0`;
   let found = [];
   for (const end = Date.now() + MINUTE_MS; Date.now() < end; await sleep(500)) {
-    found = differences(await scrape(), tally);
+    found = differences(
+      (await scrape()).filter((sample) => !isForgetful(sample)),
+      tally,
+    );
     if (found.length === (again > 0 ? 1 : 0)) break;
   }
   // What was sent again was refused, all of it and nothing else.
