@@ -47,20 +47,24 @@ export function endOfText(at: usize, last: usize): usize {
   return at < last && load<u8>(at) === QUOTE ? at : 0;
 }
 
-/** Are so many bytes the same, 16 at most? */
-export function areFewSame(a: usize, b: usize, length: usize): bool {
+/** 16 at most. */
+function areFewSame(a: usize, b: usize, length: usize): bool {
   return !v128.any_true(v128.and(v128.xor(v128.load(a), v128.load(b)), v128.load(maskAt(length))));
 }
-/** Without the bound. */
-export function areSame(a: usize, b: usize, length: usize): bool {
+function areManySame(a: usize, b: usize, length: usize): bool {
   const whole = length & ~15;
   let i: usize = 0;
   for (; i < whole; i += 16) if (v128.any_true(v128.xor(v128.load(a + i), v128.load(b + i)))) return false;
   return areFewSame(a + i, b + i, length & 15);
 }
 
-/** The upper bits are the good ones. */
-export function hashOf(at: usize, length: usize, seed: i32): u64 {
+/** Are so many bytes the same? Mostly there are few: what has no loop is compiled into where it is called. */
+export function areSame(a: usize, b: usize, length: usize): bool {
+  return length <= 16 ? areFewSame(a, b, length) : areManySame(a, b, length);
+}
+
+/** 32 bits, each of which may choose a place. */
+export function hashOf(at: usize, length: usize, seed: i32): u32 {
   const whole = length & ~7;
   let hash: u64 = (((seed as u64) << 8) | (length as u64)) * SPREAD;
   let i: usize = 0;
@@ -69,5 +73,6 @@ export function hashOf(at: usize, length: usize, seed: i32): u64 {
     hash ^= hash >> 32;
   }
   hash = (hash ^ (load<u64>(at + i) & load<u64>(maskAt(length & 7)))) * SPREAD;
-  return (hash ^ (hash >> 29)) * SPREAD;
+  // The upper bits are the good ones.
+  return (((hash ^ (hash >> 29)) * SPREAD) >> 32) as u32;
 }

@@ -49,33 +49,28 @@ export function word(slot: i32, code: i32): void {
   other(slot, code);
 }
 
-/** An id, or a text that is too long for the table: nobody compares it. */
-export function text(slot: i32, code: i32, at: usize, length: usize): void {
+/** An id, or a text that is too long for the table: nobody compares it. Returns its entry. */
+export function text(slot: i32, code: i32, at: usize, length: usize): usize {
   setCode(slot, code);
   const entry = other(slot, code);
   store<u32>(entry, at as u32, 8);
   store<u32>(entry, length as u32, 12);
+  return entry;
 }
 
 /** A text of the table, at one of its places. */
-export function known(slot: i32, place: Place, at: usize, length: usize): void {
+export function known(slot: i32, place: Place): void {
   const index = indexOf(place);
   const code = FIRST_TEXT + index;
-  if (place.left !== 0 && --place.left === 0) owned(slot, IS_OWN, index, at, length);
+  if (place.left !== 0 && --place.left === 0) store<i32>(other(slot, IS_OWN), index, 16);
   else if (codeOf(slot) !== code) store<i32>(TEXTS + (texts++ << 2), (slot << 16) | index);
   setCode(slot, code);
 }
 /** The same, and it was put there just now. */
 export function fresh(slot: i32, place: Place, at: usize, length: usize): void {
   const index = indexOf(place);
-  owned(slot, IS_NEW, index, at, length);
+  store<i32>(text(slot, IS_NEW, at, length), index, 16);
   setCode(slot, FIRST_TEXT + index);
-}
-function owned(slot: i32, code: i32, index: i32, at: usize, length: usize): void {
-  const entry = other(slot, code);
-  store<u32>(entry, at as u32, 8);
-  store<u32>(entry, length as u32, 12);
-  store<i32>(entry, index, 16);
 }
 
 export function number(slot: i32, value: i64): void {

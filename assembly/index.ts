@@ -4,8 +4,6 @@
  * up, and the line takes the long way. AssemblyScript: TypeScript for WebAssembly (docs/decisions/0021-scanner.md).
  */
 import {
-  areFewSame,
-  areSame,
   CLOSE_BRACE,
   COMMA,
   endOfText,
@@ -37,7 +35,7 @@ import {
   PRESENT,
   TYPES,
 } from './layout';
-import { isNew, kindOf, placeOf } from './texts';
+import { holds, isNew, kindOf, placeOf } from './texts';
 
 export { reset } from './changes';
 export { addKey } from './keys';
@@ -161,16 +159,9 @@ export function scan(start: usize, stop: usize, maxIdBytes: usize): i32 {
         const length = (guess.kind & 0xff) as usize;
         at = from + length;
         isTold = false;
-        if (
-          guess.kind !== kindOf(slot, length) ||
-          at >= last ||
-          load<u8>(at) !== QUOTE ||
-          !(length <= 16
-            ? areFewSame(changetype<usize>(guess), from, length)
-            : areSame(changetype<usize>(guess), from, length))
-        )
+        if (at >= last || load<u8>(at) !== QUOTE || !holds(guess, kindOf(slot, length), from, length))
           at = readText(key, from, last);
-        if (!isTold) known(slot, key.place, from, at - from);
+        if (!isTold) known(slot, key.place);
       } else at = kind === KIND_ID ? readId(slot, from, last, maxIdBytes) : 0;
       isPresent = at > from;
       at++;

@@ -26,10 +26,10 @@ export class Key {
   place: Place;
 }
 
-let count: usize = 0;
+let count = 0;
 
-function keyAt(index: usize): Key {
-  return changetype<Key>(KEYS + index * KEY_SIZE);
+function keyAt(index: i32): Key {
+  return changetype<Key>(KEYS + ((index * KEY_SIZE) as usize));
 }
 /** Stands before the first key of a line. */
 export function startKey(): Key {
@@ -37,7 +37,7 @@ export function startKey(): Key {
 }
 
 function hashPlace(at: usize, length: usize): usize {
-  return ((hashOf(at, length, 0) >> 32) as usize) & (KEY_PLACES - 1);
+  return (hashOf(at, length, 0) as usize) & (KEY_PLACES - 1);
 }
 function hashed(place: usize): usize {
   return KEYS_BY_HASH + (place << 2);

@@ -46,19 +46,19 @@ export const TEXTS: usize = memory.data(MAX_SLOTS * 4, 16);
 /** Whole numbers of 32 bits: slot and value, a word each. */
 export const INTS: usize = memory.data(MAX_SLOTS * 8, 16);
 /** All else: slot, code, then a number of 64 bits, or start and length of a text and its place. */
-export const OTHERS: usize = memory.data(MAX_SLOTS * 24, 16);
-export const OTHER_SIZE: usize = 24;
+export const OTHER_SIZE = 24;
+export const OTHERS: usize = memory.data(MAX_SLOTS * OTHER_SIZE, 16);
 
 /** The keys (keys.ts). Far more places than keys: a search ends soon. */
-export const MAX_KEYS: usize = 127;
+export const MAX_KEYS = 127;
 export const MAX_KEY_BYTES: usize = 32;
-export const KEY_SIZE: usize = 80;
-export const KEYS: usize = memory.data((127 + 1) * 80, 16);
-export const KEY_PLACES: usize = 512;
-export const KEYS_BY_HASH: usize = memory.data(512 * 4, 16);
+export const KEY_SIZE = 80;
+export const KEYS: usize = memory.data((MAX_KEYS + 1) * KEY_SIZE, 16);
+export const KEY_PLACES = 512;
+export const KEYS_BY_HASH: usize = memory.data(KEY_PLACES * 4, 16);
 
 /** The table of texts (texts.ts). */
 export const TEXT_PLACES = 4096;
 export const MAX_TEXT_BYTES: usize = 64;
-export const PLACE_SIZE: usize = 80;
-export const PLACES: usize = memory.data((4096 + 2) * 80, 16);
+export const PLACE_SIZE = 80;
+export const PLACES: usize = memory.data((TEXT_PLACES + 2) * PLACE_SIZE, 16);

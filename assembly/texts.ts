@@ -2,13 +2,11 @@
  * Texts that come again, known by their bytes: a table without chains. Each text has two places side by side, and the last one to come
  * takes one. Their strings are kept outside, by the same place.
  */
-import { areFewSame, areSame, hashOf } from './bytes';
+import { areSame, hashOf } from './bytes';
 import { PLACE_SIZE, PLACES, TEXT_PLACES } from './layout';
 
 /** More than the lines of one exchange: most names of a flood come on those, then never again. */
 const UNTIL_OWN = 8;
-/** The upper bits of a hash that name a place. */
-const HASH_SHIFT: u64 = 64 - 12;
 
 @unmanaged
 export class Place {
@@ -21,8 +19,6 @@ export class Place {
   kind: i32;
   /** How often the text must come again until it is worth a string of the engine's own; 0: it has one. */
   left: i32;
-  unused0: i32;
-  unused1: i32;
 }
 
 /** Never holds a text. */
@@ -42,10 +38,7 @@ export function kindOf(slot: i32, length: usize): i32 {
 }
 
 export function holds(place: Place, kind: i32, at: usize, length: usize): bool {
-  if (place.kind !== kind) return false;
-  return length <= 16
-    ? areFewSame(changetype<usize>(place), at, length)
-    : areSame(changetype<usize>(place), at, length);
+  return place.kind === kind && areSame(changetype<usize>(place), at, length);
 }
 
 /** Values that meet at a place must not push each other out on every line. */
@@ -56,7 +49,7 @@ export let isNew = false;
 /** The place of a text of `MAX_TEXT_BYTES` at most. */
 export function placeOf(slot: i32, at: usize, length: usize): Place {
   const kind = kindOf(slot, length);
-  const first = placeAt((hashOf(at, length, slot) >> HASH_SHIFT) as i32);
+  const first = placeAt((hashOf(at, length, slot) as i32) & (TEXT_PLACES - 1));
   isNew = false;
   if (holds(first, kind, at, length)) return first;
   const second = changetype<Place>(changetype<usize>(first) + PLACE_SIZE);

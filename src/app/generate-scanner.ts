@@ -1,14 +1,10 @@
-/**
- * `npm run generate:scanner`: compiles assembly/ and writes it, with the numbers that both sides speak in, as a module of the core.
- * `-- --check`: compares, exits 1 on drift.
- */
+/** The scanner's program as a module of the core: assembly/ compiled, with the numbers that both sides speak in. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PATH = 'src/core/scan/program.ts';
 /** Whoever makes the memory chooses its size; the compiler looks whether the tables fit. */
 const PAGES = 8;
 /** `abort=`: an assertion that fails stops the program; it imports nothing to say why. */
@@ -48,11 +44,11 @@ function numbersOf(program: Buffer<ArrayBuffer>): [string, number][] {
   );
 }
 
-function render(): string {
+export function renderScanner(): string {
   const program = compile();
   const numbers = numbersOf(program).map(([name, value]) => `export const ${name} = ${value};`);
   return `/**
- * Generated from assembly/ by \`npm run generate:scanner\`: the program of the scanner, and the numbers that it and its user speak in
+ * Generated from assembly/ by \`npm run generate\`: the program of the scanner, and the numbers that it and its user speak in
  * (what they mean stands in assembly/layout.ts).
  */
 
@@ -62,19 +58,4 @@ ${numbers.join('\n')}
 export const PROGRAM =
   '${program.toString('base64')}';
 `;
-}
-
-const text = render();
-let current = '';
-try {
-  current = readFileSync(root + PATH, 'utf8');
-} catch {
-  // It is to be made.
-}
-if (text !== current && process.argv.includes('--check')) {
-  console.error(`${PATH} is out of date: run npm run generate`);
-  process.exitCode = 1;
-} else if (text !== current) {
-  writeFileSync(root + PATH, text);
-  console.log(`wrote ${PATH}`);
 }

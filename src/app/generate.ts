@@ -4,11 +4,13 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { renderConfigDoc } from './config-doc.ts';
 import { deployFiles } from './generate-deploy.ts';
+import { renderScanner } from './generate-scanner.ts';
 import { renderFindingsDoc, renderMetricsDoc } from './metrics-doc.ts';
 import { renderOtelDoc } from './otel-doc.ts';
 import { renderEventsDoc, renderSchema } from './schema-doc.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
+  'src/core/scan/program.ts': renderScanner,
   'docs/event.schema.json': renderSchema,
   'docs/events.md': renderEventsDoc,
   'docs/metrics.md': renderMetricsDoc,
